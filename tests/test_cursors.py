@@ -24,14 +24,14 @@ from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, Pr
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import tree_of
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
-from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.active_cursors.laws import LAWS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
 from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
-from broker_tck.properties.engine.check import Recorded, first_difference, kept, record, recorder
-from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.answers import plain
+from broker_tck.properties.engine.check import Recorded, first_difference, record
 from broker_tck.properties.engine.contract import Step
 from broker_tck.properties.engine.subjects import bundled, resolve
-from broker_tck.properties.engine.trace import Trace, from_text, load, to_text
+from broker_tck.properties.engine.trace import from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import deviation
@@ -40,8 +40,7 @@ from broker_tck.properties.explain.finding import find
 from broker_tck.properties.mistakes.book import deviations_of, ways_of
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised, situations_of
-from broker_tck.properties.search.failing import broken_by
-from broker_tck.properties.search.replay import asked, declaring, golden_traces, unasked
+from broker_tck.properties.search.replay import asked, declaring, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
 PULSAR = ("pulsar-list-2025", "pulsar-heap", "pulsar-tree-set")
@@ -82,15 +81,6 @@ def test_traces_are_done_alike_by_model_and_subjects(name: str) -> None:
 
 def test_these_files_are_there() -> None:
     assert {path.stem for path in fixtures.golden("active-cursors")} == set(FILES)
-
-
-def test_altered_answer_is_found_where_it_is() -> None:
-    for number, trace in enumerate(load(str(fixtures.folder() / "active-cursors" / "ideal.jsonl"))[:60]):
-        at = (7 * number) % len(trace.operations)
-        outcomes = [*trace.outcomes[:at], ["other"], *trace.outcomes[at + 1 :]]
-        wrong = Trace(CURSORS, trace.profile, trace.config, trace.operations, outcomes)
-        (found,) = replay(wrong, []).disagreements
-        assert (found.step, found.observed) == (at, "result")
 
 
 def test_trace_comes_back_from_its_text() -> None:
@@ -154,103 +144,49 @@ def test_defect_is_as_it_was_seen(defect: tuple[str, str, str, Any, Any]) -> Non
             assert results(trace, "ideal", name)[-1] == right
 
 
-ORDERS = [
-    # what is counted in the end, in the class
-    (
-        (
-            "add g [0,0]; add c [0,0]; add a [0,0]; add e [0,0]; add h [0,0]; add b [5,71]; add d [5,71]; "
-            "add f [5,71]; slowest; update b [5,71]; update d [5,72]; update f [0,0]; count b"
-        ),
-        8,
-    ),
-    (
-        (
-            "add g [0,0]; add c [0,0]; add a [0,0]; add e [0,0]; add h [0,0]; add b [5,71]; add d [5,71]; "
-            "add f [5,71]; slowest; update b [5,71]; update f [0,0]; update d [5,72]; count b"
-        ),
-        7,
-    ),
-    ("add m [3,4]; add c [2,0]; add h [1,4]; add e [3,1]; count m; update m [3,0]; remove m; add m [3,1]; count e", 4),
-    ("add c8 [1,5]; add c0 [2,3]; add c6 [1,5]; add c10 [2,3]; count c11; update c0 [2,4]; count c10", 4),
-    (
-        (
-            "add g [5,71]; add o [5,71]; add l [5,71]; add n [1,5]; slowest; update o [5,72]; count a; remove o; "
-            "remove n; count l"
-        ),
-        2,
-    ),
+HEAP = [
+    ("add a null; update a [1,3]; slowest", None),
+    ("add a [1,3]; add b [1,4]; update a null", "NullPointerException"),
+    ("add a [1,3]; update a null; slowest; add b [1,4]", "NullPointerException"),
 ]
 
 
-@pytest.mark.parametrize(("trace", "count"), ORDERS)
-def test_what_waits_in_the_list_is_done_in_the_order_of_the_class(trace: str, count: int) -> None:
-    assert results(trace, "pulsar-list-2025")[-1] == count
-
-
-def test_heap_tracks_nobody_who_had_no_position() -> None:
-    trace = "add a null; update a [1,3]; slowest"
-    assert results(trace) == [[1, 3]]
-    assert results(trace, "pulsar-heap") == []
-
-
-def test_heap_throws_where_a_position_is_taken_away() -> None:
-    trace = "add a [1,3]; add b [1,4]; update a null"
-    assert results(trace) == []
-    assert results(trace, "pulsar-heap")[-1]["error"] == "NullPointerException"
-
-
-def test_one_cursor_may_lose_its_position_in_the_heap() -> None:
-    trace = "add a [1,3]; update a null; slowest; add b [1,4]"
-    assert [r["error"] for r in results(trace, "pulsar-heap")] == ["NullPointerException"]
+@pytest.mark.parametrize(("trace", "error"), HEAP)
+def test_heap_cannot_do_without_a_position(trace: str, error: str | None) -> None:
+    assert [answer["error"] for answer in results(trace, "pulsar-heap")] == [error] * (error is not None)
 
 
 # ---- Worked examples
 
+WORKED = [
+    # what is asked, and the answers; a version is that of the only cursor
+    ("add a [1,1]; add b [1,1]; add c [1,5]; update c [1,6]; count a; count b; count c", [2, 2, 3]),
+    ("add a [1,1]; add b [1,2]; add c [1,7]; slowest; update c [1,2]; count b; count c", [[1, 1], 3, 3]),
+    (
+        "crowd c 300 [7,7] 0; count c0; update c299 [7,8]; count c0; count c299; remove c0; slowest",
+        [300, 299, 300, True, [7, 7]],
+    ),
+    (
+        "add a [1,1]; add b [1,2]; slowest; update a null; count a; size; get a; update a [1,3]; count a",
+        [[1, 1], 0, 2, 1, 2],
+    ),
+    ("add a [1,1]; add a null; size; remove a; get a; add a null; get a; list; remove b", [1, True, 3, [3], False]),
+    ("add a null; update a [1,3]; slowest; update b [1,1]; size", [[1, 3], 1]),
+    ("add a [1,1]; update a [1,1]; update b null; remove x; oldest", [False, [1, [1, 1], 2]]),
+    ("durable a null; durables; add b [1,1]; remove a; durables; durable b null; durables", [True, True, False, False]),
+    (
+        "caches; adv 1999; caches; adv 1; caches; add a null; caches; remove a; caches",
+        [True, True, False, True, True, True],
+    ),
+]
 
+
+@pytest.mark.parametrize(("text", "answers"), WORKED)
 @pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_ranks(subject: str) -> None:
-    ask = "count a; count b; count c; count d"
-    one = f"add a [1,1]; add b [1,1]; add c [1,5]; add d [1,5]; {ask}; update d [1,6]; {ask}"
-    assert results(one, "ideal", subject) == [2, 2, 4, 4, 2, 2, 3, 4]
-    two = f"add a [1,1]; add b [1,2]; add c [1,5]; add d [1,7]; slowest; update d [1,5]; {ask}"
-    assert results(two, "ideal", subject) == [[1, 1], 1, 2, 4, 4]
-
-
-@pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_ranks_of_a_thousand(subject: str) -> None:
-    asked = (1, 2, 499, 500, 501, 502, 999, 1_000)
-    text = "crowd c 1000 [1,1] 1; update c499 [1,1001]; " + "; ".join(f"count c{i - 1}" for i in asked)
-    assert results(text, "ideal", subject) == [1_000 if i == 500 else i - (i > 500) for i in asked]
-
-
-@pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_one_crowd_at_one_position(subject: str) -> None:
-    text = "crowd c 300 [7,7] 0; count c0; update c299 [7,8]; count c0; count c299; remove c0; count c1; slowest"
-    assert results(text, "ideal", subject) == [300, 299, 300, True, 298, [7, 7]]
-
-
-@pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_position_taken_away(subject: str) -> None:
-    start = "add a [1,1]; add b [1,2]; add c [1,3]; add d [1,4]; add e [1,5]; slowest; "
-    text = start + "update c null; count e; count c; size; get c; update c [1,3]; count e; add c null; count e"
-    assert results(text, "ideal", subject) == [[1, 1], 4, 0, 5, 3, 5, 4]
-
-
-@pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_objects(subject: str) -> None:
-    assert results("get a; add a [1,1]; get a; add a [1,2]; get a; slowest", "ideal", subject) == [1, 1, [1, 2]]
-    assert results("add a [1,1]; remove a; get a; add a null; get a; list", "ideal", subject) == [True, 2, [2]]
-    assert results("update a [1,1]; size; remove a; slowest", "ideal", subject) == [0, False]
-
-
-@pytest.mark.parametrize("subject", ["", "sorted-cursors", "cursor-heap"])
-def test_version_counts_what_changes_a_cursor(subject: str) -> None:
-    changes = {"add b null": 2, "update a [1,1]": 2, "update b null": 1, "remove x": 1, "update a [2,2]": 2}
-    for change, version in changes.items():
-        answer = results(f"add a [1,1]; {change}; oldest", "ideal", subject)[-1]
-        assert answer[0] == 1
-        assert answer[2] == version
-    assert results("oldest", "ideal", subject) == []
+def test_worked_example(subject: str, text: str, answers: list[Any]) -> None:
+    trace = from_text(f"active-cursors ideal; {text}")
+    if not subject or CURSORS.can_ask(trace.operations, resolve(subject).capabilities):
+        assert plain(results(text, "ideal", subject)) == answers
 
 
 def test_any_cursor_at_the_slowest_position_is_the_oldest() -> None:
@@ -273,27 +209,6 @@ def test_recorded_choice_is_allowed_as_the_live_one_is(subject: str) -> None:
     assert first_difference(trace.operations, ActiveCursors(trace.config), recorded) is None
 
 
-@pytest.mark.parametrize("subject", ["", "sorted-cursors", "cursor-heap"])
-def test_durables(subject: str) -> None:
-    text = "durables; durable a null; durables; add b [1,1]; remove a; durables; add b [1,2]; durable b null; durables"
-    assert results(text, "ideal", subject) == [False, True, True, False, False]
-
-
-@pytest.mark.parametrize("subject", ["", *RIGHT])
-def test_grace(subject: str) -> None:
-    def asked(text: str, grace: int) -> list[Any]:
-        trace = from_text(f"active-cursors ideal grace={grace}; {text}")
-        found = resolve(subject) if subject else None
-        on = found.rig(trace.config, found.capabilities) if found else CURSORS.model("ideal")(trace.config)
-        return [s.result for s in record(trace.operations, on) if s.operation.tag == "caches"]
-
-    assert asked("caches; adv 1999; caches; adv 1; caches; add a null; caches", 2_000) == [True, True, False, True]
-    leaving = "add a [1,1]; adv 9; remove a; caches; adv 4; remove b; adv 1; caches"
-    assert asked(leaving, 5) == [True, False]
-    assert asked("caches; add a [1,1]; caches; remove a; caches", 0) == [False, True, False]
-    assert asked("caches; add a [1,1]; caches; remove a; caches", -1) == [False, True, False]
-
-
 def test_model_serves_another_model() -> None:
     cursors = ActiveCursors(Config(grace=10))
     assert cursors.caches()
@@ -313,15 +228,6 @@ def test_bundled_subjects_are_containers() -> None:
     for subject in bundled(CURSORS):
         if subject.name in RIGHT:
             assert isinstance(subject.factory(Config(), lambda: 0), Interface)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("subject", bundled(CURSORS), ids=lambda s: s.name)
-def test_subject_does_as_its_profile_says(subject: Any) -> None:
-    model = CURSORS.model(subject.profiles[0])
-    for number in range(80):
-        done = walk(CURSORS, walk_seed(11, number), subject.rig, model, subject.capabilities)
-        assert done.difference is None
 
 
 @pytest.mark.slow
@@ -411,11 +317,6 @@ def test_situation_is_met_if_it_comes_up(situation: str, first: str, without: st
 # ---- Laws and variations
 
 
-def ideal_walk(number: int, capabilities: Any) -> Any:
-    """A walk of the specification."""
-    return walk(CURSORS, walk_seed(7, number), lambda c, _: ActiveCursors(c), ActiveCursors, capabilities)
-
-
 def test_slowest_position_that_goes_back_is_seen() -> None:
     law = next(law for law in LAWS if law.number == "CC-P15")
     operations = from_text("active-cursors ideal; add a [1,1]; slowest; update a [1,2]; slowest").operations
@@ -427,23 +328,6 @@ def test_slowest_position_that_goes_back_is_seen() -> None:
 
     assert judged([1, 1], [1, 2]) == ""
     assert judged([1, 1], [1, 0]) == "the slowest position goes back from [1, 1] to [1, 0]"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RIGHT)
-def test_no_law_and_no_variation_is_broken_by_what_is_right(name: str) -> None:
-    subject = resolve(name)
-    for number in range(30):
-        done = ideal_walk(number, subject.capabilities)
-        assert broken_by(CURSORS, done, subject.rig, subject.capabilities) == []
-
-
-def test_nothing_to_vary_is_neither_kept_nor_broken() -> None:
-    trace = from_text("active-cursors ideal; size")
-    subject = resolve("sorted-cursors")
-    shift = next(v for v in VARIATIONS if v.name == "shift")
-    recorded = recorder(lambda config: subject.rig(config, subject.capabilities))
-    assert kept(shift, trace.config, trace.operations, SeededChoices(0), recorded) is None
 
 
 # ---- What a subject lacks
@@ -474,7 +358,7 @@ def test_walks_ask_a_subject_for_nothing_that_it_lacks() -> None:
     for name in (*RIGHT, *PULSAR):
         capabilities = structs.replace(resolve(name).capabilities, null_updates=False)
         for number in range(60):
-            done = ideal_walk(number, capabilities)
+            done = walk(CURSORS, walk_seed(7, number), lambda c, _: ActiveCursors(c), ActiveCursors, capabilities)
             assert CURSORS.can_ask(done.operations, capabilities)
             assert any(getattr(o, "at", 0) is None for o in done.operations) or number > 0
 
@@ -486,11 +370,6 @@ def test_list_that_circles_conforms_without_null_updates() -> None:
     assert checked.golden_agreed == checked.golden_steps == 6_327
     assert "CC-14" not in {rule.number for rule in checked.rules}
     assert not [name for name in checked.deviations if "CC-14" in name]
-
-
-def golden() -> Any:
-    """The recorded traces of the list."""
-    return golden_traces("active-cursors", "pulsar-list-2025")
 
 
 def test_trace_is_not_reduced_to_what_a_subject_lacks() -> None:
@@ -578,24 +457,6 @@ def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
     assert finding.diagnosis.rules == ("CC-11",)
     assert subject.contract.can_ask(finding.operations, subject.capabilities)
     assert len(finding.operations) <= 11
-
-
-@pytest.mark.slow
-def test_right_containers_conform_in_whole_lives(cli: Cli) -> None:
-    words = ("--subject", "sorted-cursors", "--life", "whole", "--walks", "60")
-    status, out, err = cli("check", *words, "--examples", "2")
-    assert (status, err) == (0, "")
-    assert "1 of 1 conform" in out
-    assert cli("walk", *words)[0] == 0
-
-
-@pytest.mark.slow
-def test_walk_of_whole_lives_finds_the_lost_cursor(cli: Cli) -> None:
-    words = ("walk", "--subject", "pulsar-heap", "--profile", "ideal", "--life", "whole", "--walks", "1000", "--json")
-    status, out, _ = cli(*words)
-    assert status == 1
-    (walked,) = json.loads(out)["walks"]
-    assert walked["findings"][0]["rules"][-1] == "CC-11"
 
 
 def test_unknown_life_is_bad_input(cli: Cli) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -10,18 +9,11 @@ from kit import ONE_IN, replay
 
 from broker_tck import fixtures
 from broker_tck.properties.contracts.negative_acks.operations import (
-    Batch,
     Capabilities,
-    Chunked,
     Config,
-    Fill,
-    Inside,
-    Nack,
-    NackId,
 )
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import record
-from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text, load
@@ -144,43 +136,14 @@ def walks_of(capabilities: Capabilities, count: int) -> list[Walk]:
     return [walk(NACKS, walk_seed(5, n), subject.rig, NACKS.specification, capabilities) for n in range(count)]
 
 
-def entries_of(operation: Operation) -> list[tuple[tuple[int, int], object]]:
-    """The entries that an operation names, each with what it takes it for."""
-    if isinstance(operation, Chunked):
-        last = (operation.ledger, operation.entry)
-        chunks = range(1, operation.chunks)
-        return [(last, operation.chunks), *(((last[0], last[1] - i), f"of {last}") for i in chunks)]
-    if isinstance(operation, Fill) and operation.chunks > 1:
-        chunked = (Chunked(ledger, entry, operation.chunks, count) for ledger, entry, count in operation.each())
-        return [named for each in chunked for named in entries_of(each)]
-    if isinstance(operation, Fill):
-        return [((ledger, entry), "alone") for ledger, entry, _ in operation.each()]
-    if isinstance(operation, Nack | NackId | Batch) or (isinstance(operation, Inside) and operation.what == "nack"):
-        kind = "batch" if isinstance(operation, Batch) else "alone"
-        return [((operation.ledger, operation.entry), kind)]
-    return []
-
-
-@pytest.mark.slow
-def test_entry_has_its_chunks_its_batch_or_neither_once_and_for_all() -> None:
-    kinds_seen = set()
-    for done in walks_of(Capabilities(), 40):
-        kinds = defaultdict(set)
-        for operation in done.operations:
-            for entry, kind in entries_of(operation):
-                kinds[entry].add(kind)
-        assert [entry for entry, of in kinds.items() if len(of) > 1] == []
-        kinds_seen |= {kind for of in kinds.values() for kind in of if not str(kind).startswith("of ")}
-    assert kinds_seen >= {"alone", "batch", 2, 3, 4, 5}
-    assert kinds_seen <= {"alone", "batch", *range(2, 65)}
-
-
 @pytest.mark.slow
 def test_negative_ids_are_asked_of_who_takes_them_alone() -> None:
     for taken in (True, False):
-        done = walks_of(Capabilities(negative_ids=taken), 20)
-        named = [position for d in done for o in d.operations for position, _ in entries_of(o)]
-        assert any(min(position) < 0 for position in named) == taken
+        capabilities = Capabilities(negative_ids=taken)
+        done = walks_of(capabilities, 20)
+        assert all(NACKS.can_ask(each.operations, capabilities) for each in done)
+        ids = [getattr(o, name, 0) for each in done for o in each.operations for name in ("ledger", "entry")]
+        assert (min(ids) < 0) == taken
 
 
 @pytest.mark.deep

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit import run_subject
 
-from broker_tck.implementations.interface import Position
 from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
-from broker_tck.implementations.negative_acks.parts import MultiplierBackoff, backoff_of, emit
+from broker_tck.implementations.negative_acks.parts import backoff_of
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 from broker_tck.model.negative_acks.releases import LegacyJava30
 from broker_tck.model.negative_acks.specification import NegativeAcks
@@ -60,9 +57,6 @@ def test_walk_passes_by_as_many_buckets_as_that_of_the_go_library(number: int, t
 # ---- Buckets of entries
 
 
-keys = st.integers(-12, 12) | st.sampled_from([-(2**62), 2**62])
-
-
 def test_entry_of_several_buckets_may_be_taken_several_times_and_counts_for_each() -> None:
     buckets = NackBuckets()
     for bucket in (0, 256, 256, 512):
@@ -92,30 +86,7 @@ def test_bucket_is_kept_in_bitmaps_from_its_25th_entry_on(ledgers: list[int]) ->
     assert sorted(buckets.take(256)) == sorted(items)
 
 
-# ---- The flat map
-
-
-values = st.integers(-5, 5) | st.sampled_from([FIRST, LAST])
-
-
 # ---- Backoffs and requests
-
-
-def test_multiplier_backoff_doubles_from_ten_seconds_to_ten_minutes() -> None:
-    backoff = MultiplierBackoff(10_000, 600_000, 2.0)
-    assert [backoff(count) / 1_000 for count in range(8)] == [10, 20, 40, 80, 160, 320, 600, 600]
-    assert backoff(2**31 - 1) == 600_000
-
-
-def test_multiplier_backoff_that_begins_with_nothing_stays_there() -> None:
-    backoff = MultiplierBackoff(0, 1_000, 2.0)
-    assert [backoff(count) for count in (0, 1, 2, 100)] == [0, 0, 0, 0]
-
-
-@given(st.integers(1, 2**40), st.integers(0, 2**40), st.integers(2, 100), st.integers(0, 70))
-def test_multiplier_backoff_is_the_power_up_to_the_longest(first: int, more: int, factor: int, count: int) -> None:
-    longest = first + more
-    assert MultiplierBackoff(first, longest, float(factor))(count) == min(first * factor**count, longest)
 
 
 def test_table_goes_on_with_its_last_delay() -> None:
@@ -145,19 +116,6 @@ def test_backoff_answers_as_the_model_does(config: Config, late: int) -> None:
     assert [backoff(count) for count in counts] == [model.backed_off(count) for count in counts]
 
 
-class Notes:
-    """A consumer that notes each call, and what it was given."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, list[Position]]] = []
-
-    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
-        self.calls.append(("callback", list(ids)))
-
-    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
-        self.calls.append(("request", list(ids)))
-
-
 @pytest.mark.parametrize(
     ("made", "told"),
     [
@@ -180,25 +138,6 @@ def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: 
     assert requests(ids, [[*itertools.islice(each, size)] for size in made]) == told
 
 
-@pytest.mark.parametrize(
-    ("number", "sizes"),
-    [(1, [1]), (1_000, [1_000]), (1_001, [1_000, 1]), (2_000, [1_000] * 2), (2_500, [1_000, 1_000, 500])],
-)
-def test_requests_are_of_a_thousand_ids_after_one_callback(number: int, sizes: list[int]) -> None:
-    consumer, ids = Notes(), [(1, entry) for entry in range(number)]
-    emit(consumer, ids)
-    assert [what for what, _ in consumer.calls] == ["callback", *["request"] * len(sizes)]
-    assert consumer.calls[0][1] == ids
-    assert [len(request) for _, request in consumer.calls[1:]] == sizes
-    assert [*itertools.chain(*(request for _, request in consumer.calls[1:]))] == ids
-
-
-def test_nothing_is_called_for_no_ids() -> None:
-    consumer = Notes()
-    emit(consumer, [])
-    assert consumer.calls == []
-
-
 # ---- How early an item may be
 
 
@@ -208,30 +147,16 @@ def test_bits_that_no_bucket_can_have_are_refused(bits: int) -> None:
         Rig(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
 
 
-@pytest.mark.parametrize("bits", [0, 40])
-def test_bits_at_the_limits_are_taken(bits: int) -> None:
-    rig = Rig(SortedBucketsTracker, Config(precision_bits=bits, clock=BASE), Capabilities())
-    rig.nack(1, 1, 0)
-    assert rig.advance(1_000) == [[BASE + 1_000, [(1, 1)], 1]]
-
-
-SUBJECTS: dict[str, Callable[[Config], Any]] = {
-    "sorted-buckets": lambda config: Rig(SortedBucketsTracker, config, Capabilities()),
-    "model": NegativeAcks,
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", [1_000, 5_000])
 @pytest.mark.parametrize("bits", [0, 1, 4, 7, 10])
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_item_is_at_most_a_bucket_less_a_millisecond_early_and_never_late(name: str, bits: int, delay: int) -> None:
+def test_item_is_at_most_a_bucket_less_a_millisecond_early_and_never_late(bits: int, delay: int) -> None:
     width = 1 << bits
     most = min(width, delay) - 1  # an item that is nacked when the one before it is out waits for its instant
     early = set()
     for phase, gap in itertools.product(range(width), sorted({0, 1, width // 2, most, width})):
         start = BASE + phase
-        subject = SUBJECTS[name](Config(delay_us=1_000 * delay, precision_bits=bits, clock=start))
+        subject = NegativeAcks(Config(delay_us=1_000 * delay, precision_bits=bits, clock=start))
         subject.nack(1, 0, 0)
         emissions = subject.advance(gap)
         subject.nack(1, 1, 0)
@@ -258,28 +183,13 @@ def test_entry_is_one_thing_for_good() -> None:
     nacks = "chunked 0 1 2 1; chunked 0 1 2 0; nack 0 0 0; batch 0 1 0 0; batch 0 2 0 0; batch 0 2 1 0; fill 0 2 1 2 0"
     others = "fill 0 3 1 5 0; nack 0 5 0; inside close 0 1 0; inside nack 0 1 0; chunked 0 9 1 0; nack 0 9 0; id 0 2"
     trace = from_text(f"negative-acks pip-393-spec; {nacks}; {others}")
-    assert [*asks(trace.operations, Capabilities())] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-        True,
-        False,
-        True,
-        True,
-        True,
-        False,
-        False,
-        True,
-        False,
-    ]
+    refused = [i for i, asked in enumerate(asks(trace.operations, Capabilities())) if not asked]
+    assert refused == [2, 3, 6, 10, 11, 13]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["called-before-the-timer-is-settled", "called-under-a-lock"])
-def test_trace_is_reduced_to_what_a_client_can_do(name: str) -> None:
-    subject = resolve(f"mutant:{name}")
+def test_trace_is_reduced_to_what_a_client_can_do() -> None:
+    subject = resolve("mutant:called-under-a-lock")
     findings = run_subject(subject, subject.profiles[0], seed=0, count=60, failing=1).findings
     assert findings
     assert all(all(asks(finding.operations, subject.capabilities)) for finding in findings)

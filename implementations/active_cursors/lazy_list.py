@@ -1,196 +1,102 @@
-"""The container ``lazy-list``: a linked list of cursors that is brought up to date when somebody asks.
+"""The container ``lazy-list``: positions in order with their ranks, brought up to date when somebody asks.
 
-Cursors at one position are one group. A group knows its rank, the number of cursors in it and before it, so a cursor
-that moves changes the ranks of the groups that it passes. Where half of the cursors are to be moved, the list is built
-anew. A cursor that only moves along with the others so costs nothing until somebody asks.
+The rank of a position is the number of cursors at it and before it, so a cursor that moves changes the ranks of the
+positions that it passes. Where half of the cursors are to be moved, all ranks are counted anew. A cursor that only
+moves along with the others so costs nothing until somebody asks.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import ClassVar
 
-from broker_tck.implementations.active_cursors.parts import Container
+from broker_tck.implementations.active_cursors.parts import Container, Slot
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
 
 
-class Group:
-    """All cursors at one position, and the groups beside it."""
+class Member(Slot):
+    """A cursor, with the position at which it is counted."""
 
-    __slots__ = ("following", "members", "position", "preceding", "rank")
+    __slots__ = ("counted",)
 
-    def __init__(self, position: Position) -> None:
-        self.position = position
-        self.members = 0
-        self.rank = 0
-        self.preceding: Group = self
-        self.following: Group = self
-
-
-class Member:
-    """A cursor: the group that it is in, and the position that it is to have."""
-
-    __slots__ = ("cursor", "group", "wanted")
-
-    def __init__(self, cursor: Cursor, wanted: Position | None) -> None:
-        self.cursor = cursor
-        self.group: Group | None = None
-        self.wanted = wanted
+    def __init__(self, cursor: Cursor) -> None:
+        super().__init__(cursor)
+        self.counted: Position | None = None
 
 
 class LazyList(Container[Member]):
-    """Changes wait. The groups are linked in a ring through one that stands before the first and behind the last."""
+    """Changes wait."""
 
-    profiles: ClassVar[tuple[str, ...]] = ("ideal",)
     capabilities: ClassVar[dict[str, bool]] = {"versions": False, "durables": False}
+    slot = Member
 
     def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._ring = Group((0, 0))
+        self._order: list[Position] = []
+        self._ranks: dict[Position, int] = {}
         self._waiting: dict[Member, None] = {}
-        self._tracked = 0
 
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Add a cursor, or update the one that has its name."""
-        member = self._by_name.get(cursor.name)
-        if member is None:
-            member = self._by_name[cursor.name] = Member(cursor, position)
-        self._want(member, position)
-
-    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        """Move a cursor, later."""
-        member = self._by_name.get(cursor.name)
-        if member is not None:
-            self._want(member, position)
-
-    def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor; its place in the list goes later."""
-        member = self._by_name.pop(name, None)
-        if member is None:
-            return False
-        self._want(member, None)
-        self._left_at = self._clock()
-        return True
+    def _place(self, slot: Member, position: Position | None) -> None:
+        slot.position = position
+        self._waiting[slot] = None
 
     def get_slowest_cursor_position(self) -> Position | None:
-        """The position of the first group."""
+        """The first position."""
         self._bring_up_to_date()
-        first = self._ring.following
-        return None if first is self._ring else first.position
+        return self._order[0] if self._order else None
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
-        """The rank of the cursor's group."""
+        """The rank of the cursor's position."""
         self._bring_up_to_date()
         member = self._by_name.get(cursor.name)
-        return member.group.rank if member and member.group else 0
+        return self._ranks[member.counted] if member and member.counted else 0
 
-    def _want(self, member: Member, position: Position | None) -> None:
-        member.wanted = position
-        self._waiting[member] = None
-
-    # ---- Bringing the list up to date
+    # ---- Bringing the ranks up to date
 
     def _bring_up_to_date(self) -> None:
         if not self._waiting:
             return
-        if 2 * len(self._waiting) >= self._tracked:
+        tracked = self._ranks[self._order[-1]] if self._order else 0
+        if 2 * len(self._waiting) >= tracked:
             self._build_anew()
         else:
             for member in self._waiting:
-                self._move(member)
+                self._move(member.counted, member.position)
+        for member in self._waiting:
+            member.counted = member.position
         self._waiting.clear()
 
     def _build_anew(self) -> None:
-        for member in self._waiting:
-            member.group = None
-        tracked = [member for member in self._by_name.values() if member.wanted is not None]
-        tracked.sort(key=_wanted)
-        self._tracked = len(tracked)
-        ring = self._ring
-        ring.following = ring.preceding = ring
-        for rank, member in enumerate(tracked, 1):
-            group = ring.preceding
-            if group is ring or group.position != member.wanted:
-                group = self._link(_wanted(member), ring)
-            group.members += 1
-            group.rank = rank
-            member.group = group
+        tracked = sorted([member.position for member in self._by_name.values() if member.position is not None])
+        self._ranks = {position: rank for rank, position in enumerate(tracked, 1)}
+        self._order = [*self._ranks]
 
-    def _move(self, member: Member) -> None:
-        """Leave the old group for the new one, and count anew the groups between."""
-        old, wanted = member.group, member.wanted
-        if old is None:
-            if wanted is not None:
-                self._enter(member, wanted)
-        elif wanted is None:
-            self._exit(member, old)
-        elif old.position < wanted:
-            self._move_on(member, old, wanted)
-        elif wanted < old.position:
-            self._move_back(member, old, wanted)
+    def _move(self, old: Position | None, new: Position | None) -> None:
+        """Count a cursor at its new position, and count anew what is between."""
+        if new is not None:
+            self._join(new)
+        if old is not None and (new is None or old < new):
+            self._count(old, new, -1)
+        elif new is not None and new != old:
+            self._count(new, old, 1)
+        if old is not None:
+            self._leave(old)
 
-    def _enter(self, member: Member, wanted: Position) -> None:
-        group = self._ring.following
-        while group is not self._ring and group.position < wanted:
-            group = group.following
-        if group is self._ring or group.position != wanted:
-            group = self._link(wanted, group)
-        self._join(member, group)
-        self._tracked += 1
-        self._count_on(group, 1)
+    def _join(self, position: Position) -> None:
+        """A position where no cursor was comes; it has the rank of the one before it."""
+        if position not in self._ranks:
+            at = bisect_left(self._order, position)
+            self._ranks[position] = self._ranks[self._order[at - 1]] if at else 0
+            self._order.insert(at, position)
 
-    def _exit(self, member: Member, old: Group) -> None:
-        member.group = None
-        self._tracked -= 1
-        self._count_on(old, -1)
-        self._leave(old)
+    def _leave(self, position: Position) -> None:
+        """A position where no cursor is left goes: it has the rank of the one before it."""
+        at = bisect_left(self._order, position)
+        if self._ranks[position] == (self._ranks[self._order[at - 1]] if at else 0):
+            del self._order[at], self._ranks[position]
 
-    def _move_on(self, member: Member, old: Group, wanted: Position) -> None:
-        group = old
-        while group is not self._ring and group.position < wanted:
-            group.rank -= 1
-            group = group.following
-        if group is self._ring or group.position != wanted:
-            group = self._link(wanted, group)
-            group.rank += 1
-        self._join(member, group)
-        self._leave(old)
-
-    def _move_back(self, member: Member, old: Group, wanted: Position) -> None:
-        group = old.preceding
-        while group is not self._ring and wanted < group.position:
-            group.rank += 1
-            group = group.preceding
-        if group is self._ring or group.position != wanted:
-            group = self._link(wanted, group.following)
-        group.rank += 1
-        self._join(member, group)
-        self._leave(old)
-
-    def _count_on(self, group: Group, by: int) -> None:
-        while group is not self._ring:
-            group.rank += by
-            group = group.following
-
-    def _link(self, position: Position, following: Group) -> Group:
-        """Link a group, still empty, before another. Its rank is that of the one before; the ring's is 0."""
-        group = Group(position)
-        group.preceding, group.following = following.preceding, following
-        group.preceding.following = following.preceding = group
-        group.rank = group.preceding.rank
-        return group
-
-    @staticmethod
-    def _join(member: Member, group: Group) -> None:
-        group.members += 1
-        member.group = group
-
-    @staticmethod
-    def _leave(group: Group) -> None:
-        group.members -= 1
-        if not group.members:
-            group.preceding.following, group.following.preceding = group.following, group.preceding
-
-
-def _wanted(member: Member) -> Position:
-    assert member.wanted is not None
-    return member.wanted
+    def _count(self, first: Position, end: Position | None, by: int) -> None:
+        """Count so many cursors more from a position on, up to another one or to the last."""
+        upto = len(self._order) if end is None else bisect_left(self._order, end)
+        for position in self._order[bisect_left(self._order, first) : upto]:
+            self._ranks[position] += by

@@ -102,35 +102,15 @@ class JavaCursors:
         """Whether an entry that is added now is cached."""
         return bool(self._ready().shouldCacheAddedEntry())
 
-
-@translating
-class Ranked(JavaCursors):
-    """One that counts the cursors before another."""
+    # ---- What only some classes have, as their capabilities say
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
         """The rank of a cursor."""
         return int(self._ready().getNumberOfCursorsAtSamePositionOrBefore(self._stand_in(cursor)))
 
-
-class Graceful(Ranked):
-    """One that goes on caching for some time."""
-
-    def _new(self, config: ActiveCursorsConfig) -> Any:
-        return self._kind.made(config.grace)
-
-
-@translating
-class Heap(JavaCursors):
-    """One that knows whether there are durable cursors."""
-
     def has_durable_cursors(self) -> bool:
         """Whether a cursor is durable."""
         return bool(self._ready().hasDurableCursors())
-
-
-@translating
-class VersionedHeap(Heap):
-    """One with a version."""
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
         """What is at the root of the heap."""
@@ -140,8 +120,15 @@ class VersionedHeap(Heap):
         return self._cursors[found.getCursor().number], read(found.getPosition()), int(found.getVersion())
 
 
+class Graceful(JavaCursors):
+    """One that goes on caching for some time."""
+
+    def _new(self, config: ActiveCursorsConfig) -> Any:
+        return self._kind.made(config.grace)
+
+
 @translating
-class EarlierHeap(Heap):
+class EarlierHeap(JavaCursors):
     """The heap before 4.2, whose callers cached what was added while it was not empty."""
 
     def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
@@ -161,10 +148,6 @@ class EarlierHeap(Heap):
         return not self._ready().isEmpty()
 
 
-class EarlierVersionedHeap(EarlierHeap, VersionedHeap):
-    """The same from the releases on that have a version."""
-
-
 def read(position: Any) -> Position | None:
     """A position out of Java."""
     return None if position is None else (int(position.getLedgerId()), int(position.getEntryId()))
@@ -173,16 +156,13 @@ def read(position: Any) -> Position | None:
 def heap(loader: Loader, _release: Release) -> Containers:
     """Heaps, under the name that they have in a release."""
     if loader.has(HEAP):
-        return Containers(loader, HEAP, VersionedHeap)
-    earlier = Containers(loader, EARLIER_HEAP, EarlierHeap)
-    if hasattr(earlier.made, "getCursorWithOldestPosition"):
-        earlier.wrapper = EarlierVersionedHeap
-    return earlier
+        return Containers(loader, HEAP, JavaCursors)
+    return Containers(loader, EARLIER_HEAP, EarlierHeap)
 
 
 def tree_set(loader: Loader, _release: Release) -> Containers:
     """Sorted sets."""
-    return Containers(loader, TREE_SET, Ranked)
+    return Containers(loader, TREE_SET, JavaCursors)
 
 
 def linked_list(loader: Loader, _release: Release) -> Containers:

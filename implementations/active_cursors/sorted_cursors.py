@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from sortedcontainers import SortedList
 
 from broker_tck.implementations.active_cursors.parts import Container, Slot
@@ -13,29 +11,11 @@ from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cur
 class SortedCursors(Container[Slot]):
     """Every change is made at once, in the logarithm of the number of cursors."""
 
-    profiles: ClassVar[tuple[str, ...]] = ("ideal",)
+    slot = Slot
 
     def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
         super().__init__(config, clock)
         self._order: SortedList[tuple[Position, str]] = SortedList()
-        self._version = 0
-        self._durable = 0
-
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Add a cursor, or update the one that has its name."""
-        self._version += 1
-        slot = self._by_name.get(cursor.name)
-        if slot is None:
-            slot = self._by_name[cursor.name] = Slot(cursor, None)
-            self._durable += cursor.durable
-        self._place(slot, position)
-
-    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        """Move a cursor."""
-        slot = self._by_name.get(cursor.name)
-        if slot is not None and (slot.position is not None or position is not None):
-            self._version += 1
-            self._place(slot, position)
 
     def _place(self, slot: Slot, position: Position | None) -> None:
         name, old = slot.cursor.name, slot.position
@@ -46,18 +26,6 @@ class SortedCursors(Container[Slot]):
         slot.position = position
         if position is not None:
             self._order.add((position, name))
-
-    def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor."""
-        slot = self._by_name.pop(name, None)
-        if slot is None:
-            return False
-        if slot.position is not None:
-            self._order.remove((slot.position, name))
-        self._version += 1
-        self._durable -= slot.cursor.durable
-        self._left_at = self._clock()
-        return True
 
     def get_slowest_cursor_position(self) -> Position | None:
         """The first position."""
@@ -78,7 +46,3 @@ class SortedCursors(Container[Slot]):
             return None
         position, name = self._order[0]
         return self._by_name[name].cursor, position, self._version
-
-    def has_durable_cursors(self) -> bool:
-        """Whether a cursor is durable."""
-        return self._durable > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
 from broker_tck.implementations.interface import (
@@ -20,16 +21,32 @@ from broker_tck.implementations.negative_acks.parts import MS, SHORTEST_MS, back
 
 
 class Client(ABC):
-    """What all clients have: a timeout that may be pending."""
+    """What all clients have: a delay, and a timeout that may be pending. All times are in nanoseconds."""
 
     contract: ClassVar[str] = "negative-acks"
+    by_id: ClassVar[int] = 0
+    """The redelivery count that a nack by id is taken for."""
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         self.clocks = clocks
         self.timer = timer
         self.consumer = consumer
         self.backoff = backoff_of(config)
+        self.fixed = self.fixed_delay(config.delay_us)
+        self.bits = config.precision_bits
         self.timeout: Timeout | None = None
+
+    def fixed_delay(self, us: int) -> int:
+        """The delay without a backoff."""
+        return max(us * 1_000, SHORTEST_MS * MS)
+
+    def add(self, message_id: MessageId) -> None:
+        """Track a message by its id alone."""
+        self.add_message(message_id, self.by_id)
+
+    @abstractmethod
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message that was redelivered so often before."""
 
     def arm(self, wait: int) -> None:
         """Have the timer fire after so many nanoseconds."""
@@ -44,6 +61,11 @@ class Client(ABC):
     @abstractmethod
     def fire(self) -> None:
         """Do what a firing does."""
+
+    def request(self, ids: Iterable[Position]) -> None:
+        """Call the application, and request all ids at once."""
+        requested = sorted(ids)
+        emit(self.consumer, requested, at_once=max(len(requested), 1))
 
     def disarm(self) -> None:
         """Cancel the timeout that is pending."""
@@ -60,35 +82,28 @@ class Cpp(Client):
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
-        self.delay = max(config.delay_us * 1_000, SHORTEST_MS * MS)
-        self.bits = config.precision_bits
         self.buckets: dict[int, set[Position]] = {}
         self.closed = False
 
-    def add(self, message_id: MessageId) -> None:
-        """Track a message."""
-        bucket = (self.clocks.monotonic() + self.delay) >> self.bits << self.bits
-        self.buckets.setdefault(bucket, set()).add(message_id[:2])
-        self.count_down()
-
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message; there is no backoff."""
-        self.add(message_id)
+        bucket = (self.clocks.monotonic() + self.fixed) >> self.bits << self.bits
+        self.buckets.setdefault(bucket, set()).add(message_id[:2])
+        self.count_down()
 
     def count_down(self) -> None:
         """Start the one countdown anew."""
         if not self.closed:
             self.disarm()
-            self.arm(self.delay // 3)
+            self.arm(self.fixed // 3)
 
     def fire(self) -> None:
         """Take what is due; go on only if there was anything at all."""
-        if not self.buckets:
-            return
-        now = self.clocks.monotonic()
-        ids = sorted({p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)})
-        self.count_down()
-        emit(self.consumer, ids, at_once=max(len(ids), 1))
+        if self.buckets:
+            now = self.clocks.monotonic()
+            ids = {p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)}
+            self.count_down()
+            self.request(ids)
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
@@ -99,64 +114,6 @@ class Cpp(Client):
         self.closed = True
         self.disarm()
         self.buckets.clear()
-
-
-class Go(Client):
-    """The Go client from v0.18.0 on: a ticker, and buckets that are deleted from the tree that is walked through."""
-
-    profiles: ClassVar[tuple[str, ...]] = ("go",)
-    capabilities: ClassVar[dict[str, object]] = {"precision_bits": 72, "failing_requests": False, "no_delay": False}
-    by_id: ClassVar[int] = 1
-    """The redelivery count that a nack by id is taken for."""
-    default_us: ClassVar[int] = 60_000_000
-
-    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
-        super().__init__(config, clocks, timer, consumer)
-        self.fixed = (config.delay_us or self.default_us) * 1_000
-        self.bits = config.precision_bits
-        self.prepare()
-        self.arm(self.interval())
-
-    def interval(self) -> int:
-        """How far apart ticks are."""
-        return max(self.delay(self.by_id) // 3, 1)
-
-    def prepare(self) -> None:
-        """Begin with nothing."""
-        self.buckets = DeletingWalk()
-
-    def delay(self, count: int) -> int:
-        """The delay for a redelivery count in nanoseconds."""
-        return self.backoff(count) * MS if self.backoff else self.fixed
-
-    def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, self.by_id)
-
-    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
-        at = self.clocks.wall() + self.delay(redelivery_count) // MS
-        self.buckets.at(at >> self.bits << self.bits).add(message_id[:2])
-
-    def fire(self) -> None:
-        """Take what the walk meets; the next tick comes whatever was found."""
-        ids = sorted(self.due())
-        self.arm(self.interval())
-        emit(self.consumer, ids, at_once=max(len(ids), 1))
-
-    def due(self) -> list[Position]:
-        """The ids of the buckets that are met."""
-        now = self.clocks.wall()
-        return [p for bucket in self.buckets.walk_off(lambda at: at <= now) for p in bucket]
-
-    def get_nacked_messages_count(self) -> int:
-        """How many items are tracked."""
-        return sum(map(len, self.buckets.values()))
-
-    def close(self) -> None:
-        """End the ticker."""
-        self.disarm()
-        self.prepare()
 
 
 class CppOld(Client):
@@ -170,25 +127,20 @@ class CppOld(Client):
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
-        self.delay = max(config.delay_us * 1_000, SHORTEST_MS * MS)
         self.instants = LongPairMap()
-
-    def add(self, message_id: MessageId) -> None:
-        """Track a message."""
-        self.instants.put(*message_id[:2], self.clocks.monotonic() + self.delay)
-        if self.timeout is None:
-            self.arm(self.delay // 3)
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message; there is no backoff."""
-        self.add(message_id)
+        self.instants.put(*message_id[:2], self.clocks.monotonic() + self.fixed)
+        if self.timeout is None:
+            self.arm(self.fixed // 3)
 
     def fire(self) -> None:
         """Take what is due; go on unless there was nothing at all."""
         if len(self.instants):
-            ids = sorted(self.instants.take_before(self.clocks.monotonic()))
-            self.arm(self.delay // 3)
-            emit(self.consumer, ids, at_once=max(len(ids), 1))
+            ids = self.instants.take_before(self.clocks.monotonic())
+            self.arm(self.fixed // 3)
+            self.request(ids)
 
     def get_nacked_messages_count(self) -> int:
         """How many entries are tracked."""
@@ -200,71 +152,114 @@ class CppOld(Client):
         self.instants = LongPairMap()
 
 
-class GoOld(Client):
-    """The Go client up to v0.17.0: a ticker, and a map in which the first nack of an entry stays."""
+class Ticker(Client):
+    """What clients have that tick as long as they live. A nack by id counts as redelivered once."""
 
-    profiles: ClassVar[tuple[str, ...]] = ("go-old",)
     capabilities: ClassVar[dict[str, object]] = {"failing_requests": False, "no_delay": False}
+    by_id: ClassVar[int] = 1
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
-        self.fixed = self.fixed_delay(config)
-        self.instants: dict[tuple[int, ...], int] = {}
+        self.begin()
         self.arm(self.interval())
 
-    def fixed_delay(self, config: NegativeAcksConfig) -> int:
-        """The fixed delay in nanoseconds."""
-        return (config.delay_us or 60_000_000) * 1_000
+    @abstractmethod
+    def begin(self) -> None:
+        """Track nothing."""
+
+    def fixed_delay(self, us: int) -> int:
+        """The delay without a backoff, a minute by default."""
+        return (us or 60_000_000) * 1_000
 
     def delay(self, count: int) -> int:
-        """The delay for a redelivery count in nanoseconds."""
+        """The delay for a redelivery count."""
         return self.backoff(count) * MS if self.backoff else self.fixed
 
     def interval(self) -> int:
         """How far apart ticks are."""
-        return max(self.delay(1) // 3, 1)
+        return max(self.delay(self.by_id) // 3, 1)
+
+    def fire(self) -> None:
+        """Take what is due; the next tick comes whatever was found."""
+        ids = self.due()
+        self.arm(self.interval())
+        self.request(ids)
+
+    @abstractmethod
+    def due(self) -> Iterable[Position]:
+        """Take what is due."""
+
+    def close(self) -> None:
+        """End the ticker."""
+        self.disarm()
+        self.begin()
+
+
+class Go(Ticker):
+    """The Go client from v0.18.0 on: buckets that are deleted from the tree that is walked through."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("go",)
+    capabilities: ClassVar[dict[str, object]] = {**Ticker.capabilities, "precision_bits": 72}
+
+    def begin(self) -> None:
+        """Track nothing."""
+        self.buckets = DeletingWalk()
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message."""
+        at = self.clocks.wall() + self.delay(redelivery_count) // MS
+        self.buckets.at(at >> self.bits << self.bits).add(message_id[:2])
+
+    def due(self) -> list[Position]:
+        """The ids of the buckets that are met."""
+        now = self.clocks.wall()
+        return [p for bucket in self.buckets.walk_off(lambda at: at <= now) for p in bucket]
+
+    def get_nacked_messages_count(self) -> int:
+        """How many items are tracked."""
+        return sum(map(len, self.buckets.values()))
+
+
+class GoOld(Ticker):
+    """The Go client up to v0.17.0: a map in which the first nack of an entry stays."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("go-old",)
+
+    def begin(self) -> None:
+        """Track nothing."""
+        self.instants: dict[tuple[int, ...], int] = {}
 
     def item(self, message_id: MessageId) -> tuple[int, ...]:
         """What of an id is the key."""
         return message_id[:2]
 
-    def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, 1)
-
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """Track a message that was redelivered so often before."""
+        """Track a message."""
         self.instants.setdefault(self.item(message_id), self.clocks.monotonic() + self.delay(redelivery_count))
 
-    def fire(self) -> None:
-        """Take what is due; the next tick comes whatever was found."""
+    def due(self) -> set[Position]:
+        """Take what is due."""
         now = self.clocks.monotonic()
         due = [item for item, at in self.instants.items() if at < now]
         for item in due:
             del self.instants[item]
-        self.arm(self.interval())
-        ids = sorted({(item[0], item[1]) for item in due})
-        emit(self.consumer, ids, at_once=max(len(ids), 1))
+        return {(item[0], item[1]) for item in due}
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
         return len(self.instants)
 
-    def close(self) -> None:
-        """End the ticker."""
-        self.disarm()
-        self.instants.clear()
-
 
 class FSharp(GoOld):
-    """The F# client: a ticker, whole ids as keys, at least 100 ms, and nothing is taken after close."""
+    """The F# client: whole ids as keys, at least 100 ms, and nothing is taken after close."""
 
     profiles: ClassVar[tuple[str, ...]] = ("fsharp",)
+    by_id: ClassVar[int] = 0
     closed = False
 
-    def fixed_delay(self, config: NegativeAcksConfig) -> int:
-        """The fixed delay in nanoseconds."""
-        return max(config.delay_us * 1_000, SHORTEST_MS * MS)
+    def fixed_delay(self, us: int) -> int:
+        """The delay without a backoff."""
+        return Client.fixed_delay(self, us)
 
     def interval(self) -> int:
         """How far apart ticks are."""
@@ -273,10 +268,6 @@ class FSharp(GoOld):
     def item(self, message_id: MessageId) -> tuple[int, ...]:
         """What of an id is the key: all of it."""
         return message_id[:3]
-
-    def add(self, message_id: MessageId) -> None:
-        """Track a message by its id alone."""
-        self.add_message(message_id, 0)
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message, unless closed."""

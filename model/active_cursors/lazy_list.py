@@ -1,16 +1,17 @@
-"""The order of the broker's list of active cursors: a linked list, in which each position has a counter.
+"""The order of the broker's list of active cursors, in which each position has a counter.
 
 Changes wait until somebody asks, then the list is mended or built anew. Moves wait in a priority queue of Java, and
-cursors are listed as its hash tables list their names. The order, the links and the counters are those of the class as
-released in 4.2.4, as what comes of its defects depends on them.
+cursors are listed as its hash tables list their names. The order and the counters are those of the class as released in
+4.2.4, as what comes of its defects depends on them.
 
 One thing is put right: the class leaves the links of a cursor that lost its position as they are, and a list may come
-to run in a circle. Here they are cleared, and nothing is unlinked twice.
+to run in a circle. Here nothing is taken out twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from broker_tck.model.active_cursors.specification import Cursor, Order, Position
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
@@ -22,128 +23,106 @@ NOWHERE: Place = ()
 
 
 class Node:
-    """A cursor in the list; unlinked, it is its own neighbour.
+    """A cursor, in the list or not. A counter is a list with one number, shared by all nodes of a position."""
 
-    A counter is a list with one number, shared by all nodes of a position.
-    """
-
-    __slots__ = ("after", "before", "counter", "cursor", "pending", "position")
+    __slots__ = ("counter", "cursor", "pending", "position")
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
         self.position = NOWHERE
         self.pending = NOWHERE
         self.counter = [0]
-        self.before = self.after = self
 
 
 class CountedList:
-    """The links and the counters. The root is a node before the first and behind the last, at no position."""
+    """The nodes in order, and their counters."""
 
     def __init__(self, recounts: Callable[[Cursor, Position], bool]) -> None:
         self.recounts = recounts
-        self.root = Node(Cursor("", 0))
-        self.linked = 0
+        self.nodes: list[Node] = []
 
-    def build(self, nodes: Iterable[Node]) -> None:
-        """Link nodes that are in order, and no others."""
-        root = self.root
-        root.before = root.after = root
-        self.linked = 0
-        for node in nodes:
-            self.linked += 1
-            before = root.before
-            self.link(before, node)
-            node.counter = before.counter if before.position == node.position else [0]
-            node.counter[0] = self.linked
+    def build(self, nodes: list[Node]) -> None:
+        """Hold nodes that are in order, and no others."""
+        self.nodes = nodes
+        counter, position = [0], NOWHERE
+        for number, node in enumerate(nodes, 1):
+            if node.position != position:
+                counter, position = [0], node.position
+            node.counter = counter
+            counter[0] = number
 
     def insert(self, node: Node) -> None:
-        """Link a node behind all that are not after it."""
-        self.linked += 1
-        tied: Node | None = None
-        current = self.root.after
-        smaller = 0
-        while current is not self.root and current.position <= node.position:
-            if current.position < node.position:
-                smaller += 1
-            elif tied is None:
-                tied = current
-            current = current.after
-        node.counter = tied.counter if tied else [smaller]
-        self.link(current.before, node)
-        self.recount(tied or node, 1)
+        """Insert a node behind all that are not after it."""
+        at = len([*takewhile(lambda other: other.position <= node.position, self.nodes)])
+        tied = self.first_beside(at, node.position)
+        node.counter = self.nodes[tied].counter if tied < at else [at]
+        self.nodes.insert(at, node)
+        self.recount(self.nodes[tied:], 1)
 
-    def unlink_counted(self, node: Node) -> None:
-        """Unlink a node, if it is linked, and count the others without it."""
-        if node.after is node:
-            return
-        start, current = node.after, node.before
-        while current.position == node.position:
-            start, current = current, current.before
-        self.unlink(node)
-        self.recount(start, -1)
-        node.before = node.after = node
-        self.linked -= 1
+    def remove(self, node: Node) -> None:
+        """Take a node out, if it is there, and count the others without it."""
+        if node in self.nodes:
+            at = self.nodes.index(node)
+            del self.nodes[at]
+            self.recount(self.nodes[self.first_beside(at, node.position) :], -1)
 
-    def recount(self, start: Node, by: int) -> None:
-        """Change the counter of each position from a node on."""
-        done = NOWHERE
-        while start is not self.root:
-            if start.position != done:
-                done = start.position
-                start.counter[0] += by
-            start = start.after
+    def first_beside(self, at: int, position: Place) -> int:
+        """Where those nodes begin that are at a position, and right before a place in the list."""
+        while at and self.nodes[at - 1].position == position:
+            at -= 1
+        return at
+
+    @staticmethod
+    def recount(nodes: Iterable[Node], by: int, done: Place = NOWHERE) -> None:
+        """Change the counter of each position that nodes are at, but for the one that is done."""
+        for node in nodes:
+            if node.position != done:
+                done = node.position
+                node.counter[0] += by
 
     def move(self, node: Node, new: Place) -> None:
         """Move a node, and count anew whatever it passes by."""
-        old = node.position
-        last = node.after is self.root and node.before.position <= new
-        if old == new or (last and not self.recounts(node.cursor, (new[0], new[1]))):
-            pass
-        elif node.after is node:
+        old, at = node.position, self.nodes.index(node) if node in self.nodes else None
+        if old == new:
+            return
+        if at is None:
             node.counter[0] -= old < new
             node.counter = [1]
-        else:
-            self.unlink(node)
+        elif not self.stays_last(at, new) or self.recounts(node.cursor, (new[0], new[1])):
+            del self.nodes[at]
             if old < new:
-                self.link_farther_on(node, new)
+                self.move_on(node, at, new)
             else:
-                self.link_farther_back(node, new)
+                self.move_back(node, at, new)
         node.position = new
 
-    def link_farther_on(self, node: Node, new: Place) -> None:
-        """Link a node behind those that it passes; each of their positions has one cursor less up to it."""
+    def stays_last(self, at: int, new: Place) -> bool:
+        """Whether a node is the last one, and will be at another position."""
+        return at == len(self.nodes) - 1 and (at == 0 or self.nodes[at - 1].position <= new)
+
+    def move_on(self, node: Node, at: int, new: Place) -> None:
+        """Insert a node behind those that it passes; each of their positions has one cursor less up to it."""
+        passed = [*takewhile(lambda other: other.position < new, self.nodes[at:])]
         node.counter[0] -= 1
-        current, done = node.after, node.position
-        while current is not self.root and current.position < new:
-            if current.position != done:
-                done = current.position
-                current.counter[0] -= 1
-            current = current.after
-        before = current.before
-        self.link(before, node)
-        node.counter = current.counter if current.position == new else [before.counter[0] + 1]
+        self.recount(passed, -1, done=node.position)
+        at += len(passed)
+        if at < len(self.nodes) and self.nodes[at].position == new:
+            node.counter = self.nodes[at].counter
+        else:
+            node.counter = [self.nodes[at - 1].counter[0] + 1 if at else 1]
+        self.nodes.insert(at, node)
 
-    def link_farther_back(self, node: Node, new: Place) -> None:
-        """Link a node before those that it passes; each of their positions has one cursor more up to it."""
-        current, done = node.before, node.position
-        while current.position > new:
-            if current.position != done:
-                done = current.position
-                current.counter[0] += 1
-            current = current.before
-        self.link(current, node)
-        node.counter = current.counter if current.position == new else [current.counter[0]]
+    def move_back(self, node: Node, at: int, new: Place) -> None:
+        """Insert a node before those that it passes; each of their positions has one cursor more up to it."""
+        passed = [*takewhile(lambda other: other.position > new, reversed(self.nodes[:at]))]
+        self.recount(passed, 1, done=node.position)
+        at -= len(passed)
+        if at and self.nodes[at - 1].position == new:
+            node.counter = self.nodes[at - 1].counter
+        else:
+            node.counter = [self.nodes[at - 1].counter[0] if at else 0]
         node.counter[0] += 1
-
-    def link(self, before: Node, node: Node) -> None:
-        """Put a node behind another."""
-        node.before, node.after = before, before.after
-        before.after = node.after.before = node
-
-    def unlink(self, node: Node) -> None:
-        """Close the gap around a node, which keeps its own links."""
-        node.before.after, node.after.before = node.after, node.before
+        self.nodes.insert(at, node)
 
 
 def farthest_first(one: Node, other: Node) -> int:
@@ -245,7 +224,7 @@ class LazyOrder(Order):
 
     def slowest(self) -> Position | None:
         self.bring_up_to_date()
-        at = self.list.root.after.position
+        at = self.list.nodes[0].position if self.list.nodes else None
         return self.first([(at[0], at[1])] if at else [])
 
     def count(self, cursor: Cursor | None) -> int:
@@ -255,7 +234,7 @@ class LazyOrder(Order):
 
     def bring_up_to_date(self) -> None:
         """Do what waits; if half of the list or more waits to be moved, build it anew."""
-        if len(self.moves.items) >= self.list.linked // 2:
+        if len(self.moves.items) >= len(self.list.nodes) // 2:
             if self.leaving or self.moves.items:
                 self.build_anew()
         else:
@@ -267,7 +246,6 @@ class LazyOrder(Order):
         for node in map(self.nodes.__getitem__, self.listing):
             if node.pending:
                 node.position, node.pending = node.pending, NOWHERE
-            node.before = node.after = node
             if not self.leaves(node):
                 tracked += [node] if node.position else []
             elif self.forgets(node.cursor):
@@ -280,7 +258,7 @@ class LazyOrder(Order):
     def mend(self) -> None:
         """Unlink what leaves, then do the moves that wait; one that leads nowhere is left out."""
         for node in map(self.leaving.__getitem__, self.unlinking):
-            self.list.unlink_counted(node)
+            self.list.remove(node)
             if self.forgets(node.cursor):
                 node.position = NOWHERE
         self.leaving.clear()

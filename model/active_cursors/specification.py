@@ -204,11 +204,6 @@ class ActiveCursors(Reference):
         """Add a new object of a durable cursor."""
         self.add_object(name, at, True)
 
-    def crowd(self, name: str, n: int, at: Position, step: int, within: int, durable: bool) -> None:
-        """Add n cursors, each ``step`` entries after the one before."""
-        for i in range(n):
-            self.add_object(f"{name}{i}", one_of_many(i, at, step, within), durable)
-
     def add_object(self, name: str, at: Position | None, durable: bool) -> None:
         """Add a cursor object."""
         self.added += 1
@@ -243,11 +238,6 @@ class ActiveCursors(Reference):
     def tracks_late(self, at: Position | None) -> bool:
         """An update with a position tracks a cursor that had none."""
         return at is not None
-
-    def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
-        """Update n cursors, each to ``step`` entries after the one before."""
-        for i in range(n):
-            self.update(f"{name}{i}", one_of_many(i, at, step, within))
 
     # ---- Removing
 
@@ -369,11 +359,6 @@ class ActiveCursors(Reference):
             why="costs are measured by the benchmark `cursors`",
         ),
     )
-
-
-def one_of_many(i: int, at: Position, step: int, within: int) -> Position:
-    """The position of one of many cursors: ``step`` entries each, and from the first again after ``within``."""
-    return at[0], at[1] + (i * step % within if within else i * step)
 
 
 def listed(numbers: list[int]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from broker_tck.model.negative_acks.specification import (
     MS,
@@ -158,7 +157,7 @@ class Pip393Java(NegativeAcks):
     """
 
     PROFILE = "pip-393-java"
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
+    BREAKS = ("NA-16", "P8", "P9", "P10")
     Buckets = BitsModulo64
     Timer = LeavesPending
     stale = fires_all_the_same
@@ -182,7 +181,7 @@ class Pip393Java42(NegativeAcks):
     """
 
     PROFILE = "pip-393-java-4.2"
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P8", "P9", "P10")
+    BREAKS = ("NA-16", "P8", "P9", "P10")
     Buckets = ChunksByEntry
     Timer = LeavesPending
     stale = fires_all_the_same
@@ -195,8 +194,8 @@ class LegacyJava(NegativeAcks):
     PROFILE = "legacy-java"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     first_wait = at_next_poll
@@ -231,8 +230,8 @@ class LegacyJava30(NegativeAcks):
     PROFILE = "legacy-java-3.0"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = MapOfIds
     buckets: MapOfIds
@@ -292,8 +291,8 @@ class Cpp(NegativeAcks):
     PROFILE = "cpp"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P9", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "NA-51", "P10")
+    BREAKS = ("NA-16", "P5", "P6", "P8", "P9", "P14")
+    MOOT = ("NA-23", "NA-51", "P10")
     Clock = OnlyForward
     Buckets = BitsOfUnits
     Timer = RestartedCountdown
@@ -309,8 +308,8 @@ class CppOld(NegativeAcks):
     PROFILE = "cpp-old"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    BREAKS = ("NA-16", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     Calls = OneRequest
@@ -337,8 +336,8 @@ class GoOld(NegativeAcks):
     PROFILE = "go-old"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
+    BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
     Clock = OnlyForward
     Delays = GoDelays
     Buckets = FirstNackCounts
@@ -380,8 +379,8 @@ class Go(NegativeAcks):
 
     PROFILE = "go"
     POLLS = True
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-23", "P9", "P10")
+    BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-23", "P9", "P10")
     Delays = GoDelays
     Buckets = DeletedWhileWalked
     Timer = Ticker
@@ -410,8 +409,8 @@ class FSharp(NegativeAcks):
     PROFILE = "fsharp"
     POLLS = True
     SCALE = MS
-    BREAKS: ClassVar[tuple[str, ...]] = ("NA-16", "P5", "P6", "P8", "P14")
-    MOOT: ClassVar[tuple[str, ...]] = ("NA-13", "NA-23", "NA-51", "P15")
+    BREAKS = ("NA-16", "P5", "P6", "P8", "P14")
+    MOOT = ("NA-13", "NA-23", "NA-51", "P15")
     Clock = OnlyForward
     Buckets = FirstIdCounts
     Calls = OneRequest

@@ -113,13 +113,9 @@ class Delays(Part):
     @rule("NA-10", needs="backoff")
     def multiplied(self, count: int) -> int:
         """A multiplier makes the least delay longer with each redelivery, up to the most."""
-        return self.grown(count)
-
-    def grown(self, count: int) -> int:
-        """The least delay so many times multiplied, up to the most; what is far beyond it is not reckoned."""
         if count <= 0 or self.least == 0:
             return self.least
-        steps = floor(log(self.most / self.least) / log(self.factor)) + 1
+        steps = floor(log(self.most / self.least) / log(self.factor)) + 1  # enough for the most: it may be far beyond
         return self.most if count > steps else min(int(self.least * self.factor**count), self.most)
 
     @rule("NA-12", source="NegativeAcksTracker, since PR 3703")
@@ -163,11 +159,6 @@ class Buckets(Part):
         """An item is an entry: batch index, batch size and ack set of the id are dropped."""
         return ledger, entry, 0
 
-    @rule("NA-05", source="NegativeAcksTracker, PR 23600", needs="negative_ids")
-    def stored(self, item: Item) -> Item:
-        """Ledger and entry ids are any signed 64-bit numbers, and come back as they are."""
-        return item
-
     # ---- Filing
 
     @rule("NA-13", source="NegativeAcksTracker, PR 23600")
@@ -186,7 +177,6 @@ class Buckets(Part):
     )
     def hold(self, item: Item, key: int, chunks: int) -> bool:
         """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
-        item = self.stored(item)
         self.held.setdefault(key, set()).add(item)
         if chunks > 1:
             place = self.noted(key, item[:2])
@@ -238,8 +228,9 @@ class Buckets(Part):
         """Each bucket notes the chunks of its messages for itself."""
         return key, position
 
+    @rule("NA-05", source="NegativeAcksTracker, PR 23600", needs="negative_ids")
     def take(self, now: int) -> list[Position]:
-        """Let go of the buckets that are due; answers with the ids that their items stand for."""
+        """Ledger and entry ids are any signed 64-bit numbers, and come back as they are."""
         keys = self.selected(now)
         ids = self.ids_with_chunks(keys) if self.chunks else [item[:2] for key in keys for item in self.held[key]]
         for key in keys:
@@ -354,18 +345,18 @@ class Calls(Part):
     @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
         """The callback gets the whole set once; as few requests as can be, of at most 1,000 ids each, follow."""
-        return self.cut(ids, REQUEST)
-
-    @staticmethod
-    def cut(ids: list[Position], most: int) -> list[int]:
-        """How many ids each request has."""
-        return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
+        return sizes(ids, REQUEST)
 
     def request(self, ids: list[Position]) -> int | list[int]:
         """Request the ids; answers 1 for one request, 0 for one that throws, and how many ids each of several has."""
         failed, self.failing = self.failing, False
-        sizes = [] if failed else self.requests(ids)
-        return sizes if len(sizes) > 1 else len(sizes)
+        requests = [] if failed else self.requests(ids)
+        return requests if len(requests) > 1 else len(requests)
+
+
+def sizes(ids: list[Position], most: int) -> list[int]:
+    """How many ids each request has, if one has so many at most."""
+    return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
 
 
 LAWS = {
@@ -482,8 +473,6 @@ UNEMBODIED: tuple[Rule, ...] = (
 
 Emission = list[object]
 """The time of a firing in milliseconds, the ids handed to the callback in order, and the requests that went out."""
-MOST_REDELIVERED = 2**31 - 1
-"""The broker counts redeliveries in 32 bits."""
 MOST_AT_ONCE = 10_000
 """How often a timer may fire at one and the same time."""
 MOST_FIRINGS = 50_000
@@ -537,12 +526,6 @@ class NegativeAcks(Reference):
     def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
         """Track a message in chunks, the last of which is this entry."""
         self.track(ledger, entry, -1, chunks, count)
-
-    def fill(self, ledger: int, entry: int, step: int, n: int, count: int, ledgers: int, rising: int) -> None:
-        """Track n messages, one of each ledger in turn, of each every ``step``-th entry; counts go up by ``rising``."""
-        for i in range(n):
-            turn, other = divmod(i, ledgers)
-            self.nack(ledger + other, entry + turn * step, min(count + i * rising, MOST_REDELIVERED))
 
     def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
         """Hold an item for as long as its delay says, and arm the timer."""

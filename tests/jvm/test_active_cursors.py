@@ -11,7 +11,7 @@ import pytest
 from jvm.same import subjects
 from msgspec import structs
 
-from broker_tck.implementations.interface import ActiveCursors, Durables, Hang, Ranks, Versions
+from broker_tck.implementations.interface import Hang
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.operations import Config
 from broker_tck.properties.contracts.active_cursors.rig import Cursor

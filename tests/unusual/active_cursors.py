@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from heapq import heappop, heappush
 from typing import Any, ClassVar
 
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
 
 
@@ -107,81 +107,8 @@ def worker() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1)
 
 
-class Journal:
-    """A log of what was done, which is replayed on each question; it begins with a summary if it is long."""
-
-    most: ClassVar = 200
-
-    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
-        self.config, self.clock = config, clock
-        self.log: list[tuple[Any, ...]] = [("summary", {}, {}, 0, clock())]
-
-    def state(self) -> tuple[dict[str, Cursor], dict[str, Position], int, int]:
-        """Replay the log: cursors, positions, version, and when the last one left."""
-        _, cursors, places, version, left = self.log[0]
-        cursors, places = {**cursors}, {**places}
-        for word, name, *more in self.log[1:]:
-            if word == "remove":
-                version += cursors.pop(name, None) is not None
-                places.pop(name, None)
-                left = more[0]
-                continue
-            cursor, at = more
-            if word == "add":
-                cursors.setdefault(name, cursor)
-            if name in cursors and (word == "add" or at is not None or name in places):
-                version += 1
-                places[name] = at
-                if at is None:
-                    del places[name]
-        if len(self.log) > self.most:
-            self.log = [("summary", cursors, places, version, left)]
-        return cursors, places, version, left
-
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        self.log.append(("add", cursor.name, cursor, position))
-
-    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
-        self.log.append(("update", cursor.name, cursor, position))
-
-    def remove_cursor(self, name: str) -> bool:
-        there = name in self.state()[0]
-        if there:
-            self.log.append(("remove", name, self.clock()))
-        return there
-
-    def get(self, name: str) -> Cursor | None:
-        return self.state()[0].get(name)
-
-    def listed(self) -> list[Cursor]:
-        """All cursors, the newest first."""
-        return [*self.state()[0].values()][::-1]
-
-    def size(self) -> int:
-        return len(self.state()[0])
-
-    def get_slowest_cursor_position(self) -> Position | None:
-        return min(self.state()[1].values(), default=None)
-
-    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
-        places = self.state()[1]
-        return bisect_right(sorted(places.values()), places[cursor.name]) if cursor.name in places else 0
-
-    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
-        cursors, places, version, _ = self.state()
-        oldest = min(places, key=places.__getitem__, default=None)
-        return None if oldest is None else (cursors[oldest], places[oldest], version)
-
-    def should_cache_added_entry(self) -> bool:
-        cursors, *_, left = self.state()
-        return bool(cursors) or self.clock() - left < self.config.grace
-
-    def has_durable_cursors(self) -> bool:
-        return any(cursor.durable for cursor in self.state()[0].values())
-
-
 class ThreadedCursors:
-    """A proxy: whatever is asked of it is done on another thread, to a journal that is replayed on each question."""
+    """A proxy: whatever is asked of it is asked of a bundled container, on another thread."""
 
     contract: ClassVar = "active-cursors"
     profiles: ClassVar = ("ideal",)
@@ -189,13 +116,13 @@ class ThreadedCursors:
     """A process with another thread in it is not to be forked."""
 
     def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
-        self.__journal = worker().submit(Journal, config, clock).result()
+        self.__container = worker().submit(SortedCursors, config, clock).result()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return partial(self.__ask, getattr(self.__journal, name))
+        return partial(self.__ask, getattr(self.__container, name))
 
     def __ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return worker().submit(call, *arguments).result()
 
     def __iter__(self) -> Iterator[Cursor]:
-        yield from self.__ask(self.__journal.listed)
+        yield from self.__ask(list, self.__container)

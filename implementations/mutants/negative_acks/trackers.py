@@ -1,6 +1,10 @@
-"""Mutants of the tracker of negative acks."""
+"""Mutants of the tracker of negative acks: what a client was seen to do, and what a model cannot have."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyroaring import BitMap64
 
 from broker_tck.implementations.interface import (
     Clocks,
@@ -12,51 +16,13 @@ from broker_tck.implementations.interface import (
     Timeout,
 )
 from broker_tck.implementations.mutants.mutant import mutant
-from broker_tck.implementations.negative_acks.parts import MS, emit
+from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 
-
-class LaterFirst(SortedBucketsTracker):
-    """The base of mutants that leave buckets which are due: it waits a millisecond at least, or would never end."""
-
-    def _arm_for_first(self, now: int) -> None:
-        first = self._buckets.first()
-        if first is not None:
-            self._arm(self._monotonic() + max(first - now, 1) * MS)
-
-
-# ---- The timer
-
-
-@mutant("NA-40", shows="A real bug: a timer that fires into a closed tracker.", source="PR 12469; client-cpp, PR 188")
-class TimerOutlivesClose(SortedBucketsTracker):
-    """Forgets at close to cancel the timer."""
-
-    def close(self) -> None:
-        """Forget everything but the timer."""
-        self._timeout = None
-        super().close()
-
+MOST_NOTED = 16
+LOOKED_AT = 3
 
 # ---- Firing
-
-
-@mutant(
-    "NA-30",
-    shows="A real bug of a walk over a tree from which it deletes; here in a sorted index.",
-    source="client-go, PR 1410, B-10",
-    conditions=2,
-)
-class SecondBucketSkipped(SortedBucketsTracker):
-    """Takes the first bucket and the last, not those between, where several are due."""
-
-    def _take(self, now: int) -> list[Position]:
-        first = self._buckets.first()
-        return super()._take(now if first is None or first > now else first)
-
-    def _arm_for_first(self, now: int) -> None:
-        first = self._buckets.first()
-        super()._arm_for_first(now if first is None else min(now, first))
 
 
 @mutant("NA-25", shows="A real bug: a call without content.", source="PR 20750")
@@ -68,31 +34,6 @@ class EmptySetCalledBack(SortedBucketsTracker):
         if not ids:
             self._consumer.on_negative_acks_send(ids)
         return ids
-
-
-@mutant("NA-33", shows="Requests of any size, which only the observer of requests sees.")
-class AllAtOnce(SortedBucketsTracker):
-    """Requests everything at once."""
-
-    def _fired(self, timeout: Timeout) -> None:
-        if timeout is self._timeout:
-            self._timeout = None
-            now = self._wall()
-            ids = self._take(now)
-            self._arm_for_first(now)
-            emit(self._consumer, ids, at_once=max(len(ids), 1))
-
-
-@mutant("NA-35", shows="A real bug that shows only if the application throws.", source="PRs 15312, 23651, B-03")
-class CalledBeforeTheTimerIsSettled(LaterFirst):
-    """Calls and requests before it arms the timer anew, and believes it pending if that throws."""
-
-    def _fired(self, timeout: Timeout) -> None:
-        if timeout is self._timeout:
-            now = self._wall()
-            emit(self._consumer, self._take(now))
-            self._timeout = None
-            self._arm_for_first(now)
 
 
 class ErrorCheckingLock:
@@ -131,3 +72,63 @@ class CalledUnderALock(SortedBucketsTracker):
         """Close, with the lock held."""
         with self._lock:
             super().close()
+
+
+# ---- Sizes
+
+
+@mutant("NA-06", shows="A table of fixed size.", conditions=2, deep=True)
+class ChunksOfSixteenMessages(SortedBucketsTracker):
+    """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+        known = self._chunks.get(bucket, {})
+        if position in known or len(known) < MOST_NOTED:
+            super()._note_chunks(bucket, position, chunks)
+
+
+class ThreeBlocks(NackBuckets):
+    """Buckets of which three blocks are looked at."""
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, as far as they are in the first three blocks."""
+        return super().take(min(last, self.starts[LOOKED_AT] - 1) if len(self.starts) > LOOKED_AT else last)
+
+
+@mutant("NA-30", shows="More blocks than a loop looks at.", conditions=3, deep=True)
+class TakesThreeBlocks(SortedBucketsTracker):
+    """A firing takes what is due from three blocks of 2,048 entries at most; what is left is due to the next."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = ThreeBlocks()
+
+
+class KeepsBitmaps(NackBuckets):
+    """Buckets that use the bitmaps of emitted ones again, as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spare: dict[int, BitMap64] = {}
+
+    def add_dense(self, ledgers: dict[int, BitMap64], ledger: int, entry: int) -> None:
+        """Add an entry to a bucket of bitmaps, the spare one of its ledger if there is one."""
+        if ledger not in ledgers and ledger in self._spare:
+            ledgers[ledger] = self._spare.pop(ledger)
+            self.count += len(ledgers[ledger])
+        super().add_dense(ledgers, ledger, entry)
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, and keep their bitmaps."""
+        for bucket in self.dense.irange(None, last):
+            self._spare.update(self.dense[bucket])
+        return super().take(last)
+
+
+@mutant("NA-43", shows="A pooled bitmap that is not emptied.", conditions=3, deep=True)
+class BitmapsAreUsedAgain(SortedBucketsTracker):
+    """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = KeepsBitmaps()

@@ -62,23 +62,22 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
 def makers(model: ActiveCursors, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
     cursors = Cursors(model, choices, capabilities)
-    slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
     return [
         Maker("add", (20, 40, 60), cursors.add),
         Maker("update", (40, 80, 160), cursors.update),
         Maker("remove", (0, 10, 30, 60), cursors.remove),
         Maker("crowd", (0,) * 9 + (1,), cursors.crowd),
         Maker("march", (0, 1, 6), cursors.march),
-        Maker("slowest", (20, 60, 160), lambda: slowest),
-        Maker("size", (0, 2, 5), lambda: size),
+        Maker("slowest", (20, 60, 160), Slowest),
+        Maker("size", (0, 2, 5), Size),
         Maker("get", (0, 5, 15), cursors.get),
-        Maker("list", (0, 1, 3), lambda: listed),
-        Maker("caches", (0, 2, 10), lambda: caches),
+        Maker("list", (0, 1, 3), Listed),
+        Maker("caches", (0, 2, 10), Caches),
         Maker("adv", (0, 2, 10), cursors.advance),
         Maker("count", (10, 30, 80), cursors.count),
-        Maker("oldest", (0, 3, 10), lambda: oldest),
+        Maker("oldest", (0, 3, 10), Oldest),
         Maker("durable", (0, 5, 20), cursors.durable),
-        Maker("durables", (0, 3, 10), lambda: durables),
+        Maker("durables", (0, 3, 10), HasDurable),
     ]
 
 

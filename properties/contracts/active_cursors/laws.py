@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -43,29 +43,24 @@ class Seen:
         if isinstance(operation, Remove):
             for name in operation.names():
                 self.at.pop(name, None)
-        elif isinstance(operation, Add | Durable):
+        elif isinstance(operation, Add | Durable | Crowd):
             self.added = True
-            self.at[operation.name] = operation.at
-        elif isinstance(operation, Update):
-            self.move(operation.name, operation.at)
-        elif isinstance(operation, Crowd | March):
-            for name, at in operation.each():
-                if isinstance(operation, Crowd):
-                    self.added = True
-                    self.at[name] = at
-                else:
-                    self.move(name, at)
-
-    def move(self, name: str, to: Position | None) -> None:
-        """Note an update."""
-        if name in self.at:
-            old = self.at[name]
-            self.back = self.back or (to is not None and (old is None or to < old))
-            self.at[name] = to
+            self.at.update(places(operation))
+        elif isinstance(operation, Update | March):
+            for name, to in places(operation):
+                if name in self.at:
+                    old = self.at[name]
+                    self.back = self.back or (to is not None and (old is None or to < old))
+                    self.at[name] = to
 
     def positions(self) -> list[Position]:
         """All positions, sorted."""
         return sorted(at for at in self.at.values() if at is not None)
+
+
+def places(operation: Any) -> Iterable[tuple[str, Position | None]]:
+    """The cursors that an operation adds or moves, and where to."""
+    return operation.each() if isinstance(operation, Crowd | March) else [(operation.name, operation.at)]
 
 
 def as_a_sorted_list(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:

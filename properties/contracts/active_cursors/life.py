@@ -168,26 +168,25 @@ class Subscriptions:
 def makers(model: ActiveCursors, choices: Choices, _capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations of a whole life."""
     cursors = Subscriptions(model, choices)
-    slowest, size, listed, caches, oldest, durables = Slowest(), Size(), Listed(), Caches(), Oldest(), HasDurable()
     return [
         Maker("add", (40, 80), lambda: cursors.opened(Add)),
         Maker("update", (40, 80, 160), cursors.mark),
         Maker("remove", (5, 10, 30, 60), cursors.deleted),
-        Maker("slowest", (20, 60, 160), lambda: slowest),
-        Maker("size", (0, 2, 5), lambda: size),
+        Maker("slowest", (20, 60, 160), Slowest),
+        Maker("size", (0, 2, 5), Size),
         Maker("get", (0, 5, 15), lambda: Get(cursors.name())),
-        Maker("list", (0, 1, 3), lambda: listed),
+        Maker("list", (0, 1, 3), Listed),
         Maker("adv", (0, 2, 10), lambda: Advance(one_of(choices, cursors.steps))),
-        Maker("caches", (0, 2, 10), lambda: caches),
+        Maker("caches", (0, 2, 10), Caches),
         Maker("count", (10, 30, 80), lambda: Count(cursors.name())),
-        Maker("oldest", (0, 3, 10), lambda: oldest),
+        Maker("oldest", (0, 3, 10), Oldest),
         Maker("durable", (0, 5, 20), lambda: cursors.opened(Durable)),
-        Maker("durables", (0, 3, 10), lambda: durables),
+        Maker("durables", (0, 3, 10), HasDurable),
     ]
 
 
 def rewrites(operations: Sequence[Any]) -> Iterator[list[Operation]]:
-    """Shorter lives: without a cursor, begun where some have come to, and with the cursors opened elsewhere."""
+    """Shorter lives: without a cursor, begun where some have come to, and with a topic of one entry."""
     for name in dict.fromkeys(name for o in operations if (name := getattr(o, "name", None))):
         yield [o for o in operations if getattr(o, "name", None) != name]
     for i, operation in enumerate(operations):
@@ -196,7 +195,10 @@ def rewrites(operations: Sequence[Any]) -> Iterator[list[Operation]]:
     for i in range(len(operations) - 1, 1, -1):
         if len(begun := opened_at(operations[:i])) < i:
             yield [*begun, *operations[i:]]
-    yield from reopened(operations)
+    for i in range(len(operations) - 1, -1, -1):
+        begun = opened_at(operations[:i])
+        for k in range(max(1, len(begun))):
+            yield from at_either_end([*begun[k:], *begun[:k], *once(operations[i:])], len(operations))
 
 
 def without(name: str, operations: Sequence[Operation]) -> list[Operation]:
@@ -212,19 +214,6 @@ def opened_at(operations: Sequence[Operation]) -> list[Operation]:
     for operation in operations:
         topic.take(operation)
     return [Add(name, at if at == EARLIEST else topic.latest) for name, at in topic.open.items()]
-
-
-def reopened(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Lives of a few cursors with a topic of one entry, of which some is left out: each is opened at either end."""
-    for i in range(len(operations) - 1, -1, -1):
-        begun = opened_at(operations[:i])
-        for k in range(max(1, len(begun))):
-            yield from at_either_end([*begun[k:], *begun[:k], *once(operations[i:])], len(operations))
-    for i, operation in enumerate(operations):
-        rest = operations[i + 1 :]
-        if isinstance(operation, OPENING):
-            rest = without(operation.name, rest)
-        yield from at_either_end(once([*operations[:i], *rest]), len(operations))
 
 
 def once(operations: Sequence[Operation]) -> list[Operation]:

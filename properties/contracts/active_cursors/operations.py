@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle
 from typing import Annotated, Any
 
 import msgspec
@@ -101,7 +100,12 @@ class Crowd(Operation, frozen=True, tag="crowd"):
 
     def each(self) -> Iterator[tuple[str, Position]]:
         """Each cursor's name, and where it is added."""
-        return each(self)
+        return each(self, self.n)
+
+    def on(self, to: Any) -> Any:
+        add, durable = to.add_object, self.durable
+        for name, at in self.each():
+            add(name, at, durable)
 
 
 class March(Operation, frozen=True, tag="march"):
@@ -119,22 +123,22 @@ class March(Operation, frozen=True, tag="march"):
 
     def each(self) -> Iterator[tuple[str, Position]]:
         """The name of each cursor that moves, and where to."""
-        return each(self, self.among)
+        return each(self, self.among or self.n)
 
     def on(self, to: Any) -> Any:
-        if not self.among:
-            return to.march(self.name, self.n, self.at, self.step, self.within)
+        update = to.update
         for name, at in self.each():
-            to.update(name, at)
-        return None
+            update(name, at)
 
 
-def each(many: Crowd | March, among: int = 0) -> Iterator[tuple[str, Position]]:
-    """The name and the position of each of many cursors; with ``among`` so many the names come again."""
+def each(many: Crowd | March, among: int) -> Iterator[tuple[str, Position]]:
+    """The name and the position of each of many cursors; after so many the names come again."""
     ledger, entry = many.at
-    names = [f"{many.name}{i}" for i in range(min(among, many.n) or many.n)]
-    for i, name in zip(range(many.n), cycle(names), strict=False):
-        yield name, (ledger, entry + (i * many.step % many.within if many.within else i * many.step))
+    for i in range(many.n):
+        yield (
+            f"{many.name}{i % among}",
+            (ledger, entry + (i * many.step % many.within if many.within else i * many.step)),
+        )
 
 
 class Slowest(Operation, frozen=True, tag="slowest"):

@@ -53,21 +53,9 @@ class Rig:
         cursor = self.made[name] = Cursor(name, self.added, durable)
         self.container.add(cursor, at)
 
-    def crowd(self, name: str, n: int, at: Position, step: int, within: int, durable: bool) -> None:
-        """Add n cursors."""
-        for i in range(n):
-            self.add_object(f"{name}{i}", place(i, at, step, within), durable)
-
     def update(self, name: str, at: Position | None) -> None:
         """Update a cursor, also one that was never added."""
         self.container.update_cursor(self.made.get(name) or Cursor(name, 0, False), at)
-
-    def march(self, name: str, n: int, at: Position, step: int, within: int) -> None:
-        """Update n cursors."""
-        update, made = self.container.update_cursor, self.made
-        for i in range(n):
-            each = f"{name}{i}"
-            update(made.get(each) or Cursor(each, 0, False), place(i, at, step, within))
 
     def count(self, name: str) -> Any:
         """Ask for a rank."""
@@ -100,11 +88,6 @@ class Rig:
     def seen(self) -> tuple[()]:
         """Nothing: every question is an operation."""
         return ()
-
-
-def place(i: int, at: Position, step: int, within: int) -> Position:
-    """The position of one of many cursors."""
-    return at[0], at[1] + (i * step % within if within else i * step)
 
 
 def number(cursor: Any) -> Any:

@@ -13,14 +13,10 @@ from broker_tck.properties.contracts.negative_acks.generator import drain, draw_
 from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS
 from broker_tck.properties.contracts.negative_acks.operations import (
     AnyOperation,
-    Batch,
     Capabilities,
     Chunked,
     Config,
-    Fill,
-    Inside,
-    Nack,
-    NackId,
+    entries_of,
 )
 from broker_tck.properties.contracts.negative_acks.rig import Rig
 from broker_tck.properties.engine.contract import Contract
@@ -49,28 +45,6 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
         if fits:
             known |= named
         yield fits
-
-
-def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:
-    """The entries that an operation is about, and what it takes each for."""
-    match operation:
-        case Nack(ledger, entry) | NackId(ledger, entry) | Inside("nack", ledger, entry):
-            yield (ledger, entry), Nack
-        case Fill(chunks=1):
-            yield from (((ledger, entry), Nack) for ledger, entry, _ in operation.each())
-        case Fill(chunks=chunks):
-            for ledger, entry, _ in operation.each():
-                yield from parts_of(ledger, entry, chunks)
-        case Batch(ledger, entry):
-            yield (ledger, entry), Batch
-        case Chunked(ledger, entry, chunks):
-            yield from parts_of(ledger, entry, chunks)
-
-
-def parts_of(ledger: int, entry: int, chunks: int) -> Iterator[tuple[tuple[int, int], object]]:
-    """The entries of a message in chunks, the last of which is this one."""
-    yield (ledger, entry), chunks
-    yield from (((ledger, entry - i), Chunked) for i in range(1, chunks))
 
 
 NEGATIVE_ACKS = Contract(

@@ -136,7 +136,6 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
 def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
     nacks, steps = Nacks(model, choices, capabilities), Steps(model, choices)
-    fail, close, stale = Fail(), Close(), Stale()
     return [
         Maker("nack", (20, 40, 80), nacks.nack),
         Maker("id", (0, 4, 10), nacks.by_id),
@@ -146,9 +145,9 @@ def makers(model: NegativeAcks, choices: Choices, capabilities: Capabilities) ->
         Maker("adv", (20, 40, 60), steps.advance),
         Maker("jump", (0, 0, 1, 3), steps.jump),
         Maker("inside", (0, 0, 0, 1) if nacks.many_delays else (0, 0, 2, 4), nacks.inside),
-        Maker("stale", (0, 1, 3), lambda: stale),
-        Maker("close", (0, 0, 0, 0, 0, 1) if nacks.many_delays else (0, 0, 1), lambda: close),
-        Maker("fail", (0, 0, 1, 3), lambda: fail),
+        Maker("stale", (0, 1, 3), Stale),
+        Maker("close", (0, 0, 0, 0, 0, 1) if nacks.many_delays else (0, 0, 1), Close),
+        Maker("fail", (0, 0, 1, 3), Fail),
     ]
 
 

@@ -22,6 +22,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Nack,
     NackId,
     Stale,
+    entries_of,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Law, Step, Variation
@@ -75,24 +76,19 @@ def delay(config: Config, count: int) -> int:
 
 def nacks(operation: Operation) -> list[tuple[Position, int]]:
     """The positions that an operation nacks, with their redelivery counts."""
-    if isinstance(operation, Nack | Batch):
-        return [((operation.ledger, operation.entry), operation.redelivery_count)]
-    if isinstance(operation, NackId):
-        return [((operation.ledger, operation.entry), 0)]
-    if isinstance(operation, Fill):
-        return [((ledger, entry), count) for ledger, entry, count in operation.each()]
+    match operation:
+        case Nack(ledger, entry, count) | Batch(ledger, entry, _, count):
+            return [((ledger, entry), count)]
+        case NackId(ledger, entry):
+            return [((ledger, entry), 0)]
+        case Fill():
+            return [((ledger, entry), count) for ledger, entry, count in operation.each()]
     return []
 
 
-def named(operation: Operation) -> list[Position]:
+def named(operation: Operation) -> set[Position]:
     """The positions that may be emitted because of an operation."""
-    if isinstance(operation, Chunked):
-        return [(operation.ledger, operation.entry - i) for i in range(operation.chunks)]
-    if isinstance(operation, Fill):
-        return [(ledger, entry - i) for ledger, entry, _ in operation.each() for i in range(operation.chunks)]
-    if isinstance(operation, Inside):
-        return [(operation.ledger, operation.entry)]
-    return [position for position, _ in nacks(operation)]
+    return {position for position, _ in entries_of(operation)}
 
 
 def emissions(step: Step) -> list[Any]:
@@ -252,17 +248,23 @@ def shifted(config: Config, operations: Sequence[Operation], choices: Choices) -
 
 def equal_shifted(config: Any, steps: Sequence[Step], other: Any, others: Sequence[Step]) -> bool:
     """Whether all times are moved, and nothing else."""
-    by = other.clock - config.clock
+    return all_moved(steps, others, ms=other.clock - config.clock)
+
+
+def all_moved(steps: Sequence[Step], others: Sequence[Step], ms: int = 0, entries: int = 0) -> bool:
+    """Whether what other steps emitted, counted and armed is the same with times and entries moved."""
     return len(steps) == len(others) and all(
-        moved(a.result, by) == b.result and (a.seen[0], [at + by for at in a.seen[1]]) == tuple(b.seen)
+        moved(a.result, ms, entries) == moved(b.result) and (a.seen[0], [at + ms for at in a.seen[1]]) == tuple(b.seen)
         for a, b in zip(steps, others, strict=True)
         if len(a.seen) == 2
     )
 
 
-def moved(result: Any, by: int) -> Any:
-    """Emissions with their times moved."""
-    return [[at + by, ids, requests] for at, ids, requests in result] if isinstance(result, list) else result
+def moved(result: Any, ms: int = 0, entries: int = 0) -> Any:
+    """Emissions with their times and entries moved."""
+    if not isinstance(result, list):
+        return result
+    return [[at + ms, [(ledger, entry + entries) for ledger, entry in ids], requests] for at, ids, requests in result]
 
 
 def renamed(config: Config, operations: Sequence[Operation], choices: Choices) -> tuple[Config, list[Operation]] | None:
@@ -285,17 +287,7 @@ def entry_moved(operation: Operation) -> Operation:
 
 def equal_renamed(config: Any, steps: Sequence[Step], other: Any, others: Sequence[Step]) -> bool:
     """Whether all entries are moved, and nothing else."""
-    return len(steps) == len(others) and all(
-        entries_moved(a.result, 1_000) == entries_moved(b.result, 0) and tuple(a.seen) == tuple(b.seen)
-        for a, b in zip(steps, others, strict=True)
-    )
-
-
-def entries_moved(result: Any, by: int) -> Any:
-    """Emissions with their entries moved."""
-    if not isinstance(result, list):
-        return result
-    return [[at, [(ledger, entry + by) for ledger, entry in ids], requests] for at, ids, requests in result]
+    return all_moved(steps, others, entries=1_000)
 
 
 def clear(operations: Sequence[Operation]) -> list[Operation]:

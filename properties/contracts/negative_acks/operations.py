@@ -104,21 +104,19 @@ class Fill(Operation, frozen=True, tag="fill"):
 
     def each(self) -> Iterator[tuple[int, int, int]]:
         """Each message: its ledger, its entry, and how often it was redelivered."""
+        first, start, step, ledgers = self.ledger, self.entry, self.step, self.ledgers
+        count, rising, turns = self.redelivery_count, self.rising, self.turns or self.n
         for i in range(self.n):
-            turn, ledger = divmod(i, self.ledgers)
-            risen = self.rising * (i % self.turns if self.turns else i)
-            count = min(self.redelivery_count + risen, MOST_REDELIVERED)
-            yield self.ledger + ledger, self.entry + turn * self.step, count
+            risen = count + i % turns * rising
+            yield first + i % ledgers, start + i // ledgers * step, min(risen, MOST_REDELIVERED) if rising else count
 
     def on(self, to: Any) -> Any:
-        if self.chunks > 1:
-            for ledger, entry, count in self.each():
+        nack = to.nack
+        for ledger, entry, count in self.each():
+            if self.chunks > 1:
                 to.chunked(ledger, entry, self.chunks, count)
-        elif self.turns:
-            for ledger, entry, count in self.each():
-                to.nack(ledger, entry, count)
-        else:
-            to.fill(self.ledger, self.entry, self.step, self.n, self.redelivery_count, self.ledgers, self.rising)
+            else:
+                nack(ledger, entry, count)
 
 
 class Advance(Operation, frozen=True, tag="adv"):
@@ -165,3 +163,25 @@ class Stale(Operation, frozen=True, tag="stale"):
 
 
 AnyOperation = Nack | NackId | Batch | Chunked | Fill | Advance | Jump | Fail | Close | Inside | Stale
+
+
+def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:
+    """The entries that an operation is about, and what it takes each for."""
+    match operation:
+        case Nack(ledger, entry) | NackId(ledger, entry) | Inside("nack", ledger, entry):
+            yield (ledger, entry), Nack
+        case Fill(chunks=1):
+            yield from (((ledger, entry), Nack) for ledger, entry, _ in operation.each())
+        case Fill(chunks=chunks):
+            for ledger, entry, _ in operation.each():
+                yield from parts_of(ledger, entry, chunks)
+        case Batch(ledger, entry):
+            yield (ledger, entry), Batch
+        case Chunked(ledger, entry, chunks):
+            yield from parts_of(ledger, entry, chunks)
+
+
+def parts_of(ledger: int, entry: int, chunks: int) -> Iterator[tuple[tuple[int, int], object]]:
+    """The entries of a message in chunks, the last of which is this one."""
+    yield (ledger, entry), chunks
+    yield from (((ledger, entry - i), Chunked) for i in range(1, chunks))

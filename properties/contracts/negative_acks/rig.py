@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
-from broker_tck.properties.contracts.negative_acks.operations import MOST_REDELIVERED, Capabilities, Config
+from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import number
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.timer import ManualTimer, Timeout
@@ -77,12 +77,6 @@ class Rig(ManualTimer):
     def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
         """Nack a message in chunks."""
         self.tracker.add_message(MessageId(ledger, entry, -1, range(entry - chunks + 1, entry + 1)), count)
-
-    def fill(self, ledger: int, entry: int, step: int, n: int, count: int, ledgers: int, rising: int) -> None:
-        """Nack n messages, one of each ledger in turn."""
-        add = self.tracker.add_message
-        for i in range(n):
-            add(MessageId(ledger + i % ledgers, entry + i // ledgers * step), min(count + i * rising, MOST_REDELIVERED))
 
     def advance(self, ms: int) -> list[list[Any]]:
         """Let time pass; timers fire on the way."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import ge, lt
+
 from broker_tck.model.active_cursors.heap import HeapOrder
 from broker_tck.model.active_cursors.lazy_list import LazyOrder
 from broker_tck.model.active_cursors.specification import Cursor, Order, Position
@@ -9,6 +12,12 @@ from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
 UNSIGNED = 2**64 - 1
+
+
+def ranked(not_after: Callable[[Position, Position], bool]) -> Method:
+    """A rank by another comparison: whether a position is at another one, or before it."""
+    return lambda o, cursor, at: sum(not_after(position, at) for position in o.positions.values())
+
 
 of(Order.first, look="the order of positions; a cursor that the order misses")(
     instead(
@@ -51,12 +60,12 @@ of(Order.rank, breaks="CC-02")(
     instead(
         "strictly before",
         "Your container counts only the cursors before a position; it must count those at it as well.",
-        lambda o, cursor, at: sum(position < at for position in o.positions.values()),
+        ranked(lt),
     ),
     instead(
         "at or after",
         "Your container counts the cursors at a position or after it; it must count those at it or before.",
-        lambda o, cursor, at: sum(position >= at for position in o.positions.values()),
+        ranked(ge),
     ),
     instead(
         "of those with names",
@@ -64,6 +73,26 @@ of(Order.rank, breaks="CC-02")(
         lambda o, cursor, at: sum(
             position <= at for other, position in o.positions.items() if other.name <= cursor.name
         ),
+    ),
+    instead(
+        "ledgers shifted by 32 bits",
+        "Your container packs a position into one number, with 32 bits for the entry; an entry has 64.",
+        ranked(lambda one, other: (one[0] << 32) + one[1] <= (other[0] << 32) + other[1]),
+    ),
+    instead(
+        "by a difference of 32 bits",
+        "Your container compares entries by a difference of 32 bits; an entry has 64.",
+        ranked(lambda one, other: (one[0], (one[1] - other[1] + 2**31) % 2**32) <= (other[0], 2**31)),
+    ),
+    instead(
+        "in doubles",
+        "Your container compares entries in floating point; an entry has 64 bits.",
+        ranked(lambda one, other: (float(one[0]), float(one[1])) <= (float(other[0]), float(other[1]))),
+    ),
+    instead(
+        "in a byte",
+        "Your container keeps 8 bits of a rank; it must keep all of it.",
+        lambda o, cursor, at: Order.rank(o, cursor, at) % 256,
     ),
 )
 of(Order.beside, look="ties: those at the same position count, whatever their order")(

@@ -123,20 +123,20 @@ class NullOfTrackedRemoves(NullRemoves):
 # ---- Removing
 
 
-@around(ActiveCursors.remove, "CC-09", "absent", was="answers: absent")
-def answers_yes(remove: Method, m: ActiveCursors, name: str) -> bool:
-    """Your container answers a removal with yes though the name was not there."""
-    remove(m, name)
-    return True
-
-
-@around(ActiveCursors.remove, "CC-09", "answers no", was="answers: answers no")
-def answers_no(remove: Method, m: ActiveCursors, name: str) -> bool:
-    """Your container answers a removal with no though the name was there."""
-    remove(m, name)
-    return False
-
-
+of(ActiveCursors.remove)(
+    instead(
+        "absent",
+        "Your container answers a removal with yes though the name was not there.",
+        lambda m, name: ActiveCursors.remove(m, name) or True,
+        was="answers: absent",
+    ),
+    instead(
+        "answers no",
+        "Your container answers a removal with no though the name was there.",
+        lambda m, name: ActiveCursors.remove(m, name) and False,
+        was="answers: answers no",
+    ),
+)
 look_at("CC-09", "what of a removed cursor waits in a queue: its node, its object, its place in the count")
 
 
@@ -144,6 +144,7 @@ look_at("CC-09", "what of a removed cursor waits in a queue: its node, its objec
     "CC-09",
     "the object of a removed cursor comes back with the next add",
     "The object of a removed cursor comes back to your container with the next add; it must be nowhere.",
+    seen="PR 26511",
 )
 class OldObjectComesBack(ActiveCursors):
     """Removed objects are kept by name."""
@@ -219,34 +220,35 @@ of(ActiveCursors.size)(
     ),
 )
 
-look_at("RC-04", "the reader itself; readers that are not active, or have no position; positions of an earlier time")
-
-
-@around(ActiveCursors.count, "RC-04", "absent", was="start: absent")
-def without_the_reader(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container leaves the reader itself out when it counts who is yet to read; it must count it as well."""
-    return max(0, int(count(m, name)) - 1)
-
-
-@around(ActiveCursors.count, "RC-04", "one more", was="start: one more")
-def one_more(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects one read more than the reader's rank, which counts the reader already."""
-    rank = int(count(m, name))
-    return rank and rank + 1
-
-
-@around(ActiveCursors.count, "RC-04", "one at least", was="start: one at least")
-def one_at_least(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects a read for a reader that is not tracked; it must expect 0."""
-    return int(count(m, name)) or 1
-
-
-@around(ActiveCursors.count, "RC-04", "of untracked as of the last", was="start: of untracked as of the last")
-def of_untracked_as_of_the_last(count: Method, m: ActiveCursors, name: str) -> int:
-    """Your container expects the reads of all cursors for a reader that is not tracked; it must expect 0."""
-    return int(count(m, name)) or len(m.tracked)
-
-
+of(
+    ActiveCursors.count,
+    look="the reader itself; readers that are not active, or have no position; positions of an earlier time",
+)(
+    instead(
+        "absent",
+        "Your container leaves the reader itself out when it counts who is yet to read; it must count it as well.",
+        lambda m, name: max(0, ActiveCursors.count(m, name) - 1),
+        was="start: absent",
+    ),
+    instead(
+        "one more",
+        "Your container expects one read more than the reader's rank, which counts the reader already.",
+        lambda m, name: (rank := ActiveCursors.count(m, name)) + bool(rank),
+        was="start: one more",
+    ),
+    instead(
+        "one at least",
+        "Your container expects a read for a reader that is not tracked; it must expect 0.",
+        lambda m, name: ActiveCursors.count(m, name) or 1,
+        was="start: one at least",
+    ),
+    instead(
+        "of untracked as of the last",
+        "Your container expects the reads of all cursors for a reader that is not tracked; it must expect 0.",
+        lambda m, name: ActiveCursors.count(m, name) or len(m.tracked),
+        was="start: of untracked as of the last",
+    ),
+)
 of(ActiveCursors.listed, look="cursors without position; removed ones whose nodes are still there")(
     instead(
         "absent",
@@ -282,6 +284,26 @@ of(Grace.lasts, look="equality: exactly the grace time later it is over; the tim
         "Your container caches for one millisecond too long; the grace time must end before its last.",
         lambda g: g.now - g.since <= g.length,
     ),
+    instead(
+        "elapsed time in 32 bits",
+        "Your container keeps 32 bits of the time since the last removal; it must keep all of it.",
+        lambda g: (g.now - g.since) % 2**32 < g.length,
+    ),
+    instead(
+        "none from time 0",
+        "Your container takes a clock at 0 for no time; it must begin its grace time at 0 as well.",
+        lambda g: g.since != 0 and Grace.lasts(g),
+    ),
+    instead(
+        "-1 for ever",
+        "Your container takes a grace time of -1 for one without end; there is none.",
+        lambda g: g.length == -1 or Grace.lasts(g),
+    ),
+    instead(
+        "an int",
+        "Your container keeps 32 bits of the grace time; it must keep all of it.",
+        lambda g: g.now - g.since < (g.length + 2**31) % 2**32 - 2**31,
+    ),
 )
 of(Grace.restart, breaks="EC-58")(
     instead(
@@ -304,6 +326,16 @@ class NoGraceAtStart(Grace):
     def __init__(self, now: int, length: int) -> None:
         super().__init__(now, length)
         self.since = now - max(length, 0)
+
+
+@around(ActiveCursors.remove, "EC-58", "none after one without position")
+def no_grace_after_one_without_position(remove: Method, m: ActiveCursors, name: str) -> bool:
+    """Your container begins no grace time if a cursor without position is removed; it must after every removal."""
+    since, tracked = m.grace.since, name in m.tracked
+    removed = bool(remove(m, name))
+    if not tracked:
+        m.grace.since = since
+    return removed
 
 
 # ---- Version
@@ -344,6 +376,21 @@ def unknown_updates_too(update: Method, m: ActiveCursors, name: str, at: Positio
     if name not in m.objects:
         m.changed()
     update(m, name, at)
+
+
+@around(ActiveCursors.update, "CC-12", "moves alone")
+def moves_alone(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
+    """An update to where a cursor is leaves your container's version as it is; it must raise it by one."""
+    if name not in m.tracked or m.tracked[name] != at:
+        update(m, name, at)
+
+
+@around(ActiveCursors.remove, "CC-12", "anew when empty")
+def anew_when_empty(remove: Method, m: ActiveCursors, name: str) -> bool:
+    """Your container begins its version anew when the last cursor is removed; the version must grow on."""
+    removed = bool(remove(m, name))
+    m.version *= bool(m.objects)
+    return removed
 
 
 # ---- Durable cursors

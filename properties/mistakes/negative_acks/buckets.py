@@ -14,32 +14,42 @@ of(Buckets.item, look="what of the message id becomes part of the key")(
         "Your tracker tells messages of one batch apart; an item is a whole entry.",
         lambda b, ledger, entry, batch_index: (ledger, entry, batch_index + 1),
     ),
+    instead(
+        "from the 65th message on",
+        "Your tracker takes messages of a batch from the 65th on for another item; an item is a whole entry.",
+        lambda b, ledger, entry, batch_index: (ledger, entry, batch_index // 64 if batch_index > 0 else 0),
+    ),
 )
-of(Buckets.stored, look="ids that are negative, or wider than the container behind")(
+of(Buckets.item, breaks="NA-05", look="ids that are negative, or wider than the container behind")(
     instead(
         "absent",
         "Your tracker keeps 32 bits of an entry id; it has 64.",
-        lambda b, item: (item[0], item[1] & 0xFFFFFFFF, item[2]),
+        lambda b, ledger, entry, batch_index: (ledger, entry & 0xFFFFFFFF, 0),
+        was="buckets.stored: absent",
     ),
     instead(
         "ledgers of 32 bits",
         "Your tracker keeps 32 bits of a ledger id; it has 64.",
-        lambda b, item: (item[0] & 0xFFFFFFFF, item[1], item[2]),
+        lambda b, ledger, entry, batch_index: (ledger & 0xFFFFFFFF, entry, 0),
+        was="buckets.stored: ledgers of 32 bits",
     ),
     instead(
         "entries unsigned",
         "Your tracker gives back a negative entry id as a large one; it must come back as it is.",
-        lambda b, item: (item[0], item[1] & (2**64 - 1), item[2]),
+        lambda b, ledger, entry, batch_index: (ledger, entry & (2**64 - 1), 0),
+        was="buckets.stored: entries unsigned",
     ),
     instead(
         "entries of 48 bits",
         "Your tracker keeps 48 bits of an entry id; it has 64.",
-        lambda b, item: (item[0], item[1] & (2**48 - 1), item[2]),
+        lambda b, ledger, entry, batch_index: (ledger, entry & (2**48 - 1), 0),
+        was="buckets.stored: entries of 48 bits",
     ),
     instead(
         "entries in doubles",
         "Your tracker keeps entry ids in floating point; they have 64 bits.",
-        lambda b, item: (item[0], min(int(float(item[1])), 2**63 - 1), item[2]),
+        lambda b, ledger, entry, batch_index: (ledger, min(int(float(entry)), 2**63 - 1), 0),
+        was="buckets.stored: entries in doubles",
     ),
 )
 of(Buckets.key, look="rounding; how many bits are cleared")(
@@ -173,6 +183,7 @@ of(Buckets.selected)(
         "every other",
         "A firing of your tracker takes every other bucket that is due; it must take them all.",
         lambda b, now: Buckets.selected(b, now)[::2],
+        seen="client-go, PR 1410",
     ),
     instead(
         "all but the last",

@@ -72,12 +72,13 @@ of(Delays.multiplied)(
     instead(
         "one step late",
         "The delays of your tracker's multiplier grow one redelivery too late.",
-        lambda d, count: d.grown(count - 1),
+        lambda d, count: Delays.multiplied(d, count - 1),
     ),
     instead(
         "wrapping around",
         "The delays of your tracker's multiplier overflow at high redelivery counts; they must end at the longest.",
-        lambda d, count: d.grown(count) if d.factor % 1 else wrapped(d, max(count, 0)),
+        lambda d, count: Delays.multiplied(d, count) if d.factor % 1 else wrapped(d, max(count, 0)),
+        seen="client-go, issue 1384",
     ),
 )
 of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for the default")(

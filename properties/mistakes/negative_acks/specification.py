@@ -1,10 +1,10 @@
-"""Known mistakes in what a tracker of negative acks does with its parts: adding, arming, firing and closing."""
+"""Known mistakes of a tracker of negative acks: adding, arming, firing and closing; its clocks, timer and calls."""
 
 from __future__ import annotations
 
-from broker_tck.model.negative_acks.specification import MS, Emission, NegativeAcks
+from broker_tck.model.negative_acks.specification import MS, REQUEST, Calls, Clock, Emission, NegativeAcks, Timer, sizes
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import around, instead, look_at, of
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
 of(NegativeAcks.ignores_after_close, look="a flag that says that the tracker is closed")(
     instead("absent", "Your tracker takes nacks after it was closed; it must ignore them.", lambda m: False),
@@ -79,6 +79,7 @@ of(NegativeAcks.fire, look="the order of re-arming and calling; an exception tha
         "absent",
         "If a request fails, your tracker leaves its timer unsettled; it must settle it before anything is called.",
         unsettled_by_failure,
+        seen="PRs 15312, 23651",
         was="calls.settles: absent",
     ),
     instead(
@@ -124,7 +125,7 @@ def restarts_for_the_second(arm: Method, m: NegativeAcks, deadline: int) -> None
 # ---- Closing
 
 
-@around(NegativeAcks.close, "NA-40", "timer stays armed", was="the timer outlives its tracker")
+@around(NegativeAcks.close, "NA-40", "timer stays armed", seen="PR 12469", was="the timer outlives its tracker")
 def close_leaves_the_timer(close: Method, m: NegativeAcks) -> None:
     """Your tracker's timer stays armed after a close; it must be cancelled."""
     armed = m.timer.deadline, m.timer.cancelled
@@ -138,3 +139,99 @@ def close_keeps_items(close: Method, m: NegativeAcks) -> None:
     held = m.buckets.held
     close(m)
     m.buckets.held = held
+
+
+# ---- The clocks
+
+of(Clock.reading, look="which clock is read where an item is added, and where a firing selects")(
+    instead(
+        "absent",
+        "Your tracker reads instants from a clock that never jumps; they come from the wall clock.",
+        lambda c: c.now // MS * c.scale,
+    ),
+)
+
+
+@mistake(
+    "NA-26",
+    "after a jump back the wall clock is read as it was",
+    "After a jump back your tracker waits for its wall clock to catch up; it must read the clock as it is.",
+)
+class NeverGoesBack(Clock):
+    """The latest reading counts."""
+
+    def __init__(self, ms: int, scale: int) -> None:
+        super().__init__(ms, scale)
+        self.latest = ms * scale
+
+    def reading(self) -> int:
+        """The latest instant that was read."""
+        self.latest = max(self.latest, super().reading())
+        return self.latest
+
+
+# ---- The timer
+
+
+def only_if_pending(t: Timer, deadline: int) -> None:
+    """Leave an idle timer idle."""
+    if t.deadline is not None:
+        Timer.arm_for(t, deadline)
+
+
+of(Timer.arm_for, look="a timer that polls; one that stays armed, or unarmed, after a firing")(
+    instead(
+        "absent",
+        "A nack does not arm your tracker's idle timer; it must.",
+        only_if_pending,
+        was="timer.arms_from_idle: absent",
+    ),
+)
+of(Timer.is_sooner, look="the check whether a timer is pending, without a look at its deadline")(
+    instead(
+        "absent",
+        "A nack that is due sooner leaves your tracker's timer as it is; it must arm it again.",
+        lambda t, deadline: False,
+    ),
+)
+of(Timer.restarts, look="a countdown that every nack restarts")(
+    instead(
+        "absent", "Every nack postpones your tracker's timer; a pending deadline must stay.", lambda t, deadline: True
+    ),
+)
+
+
+# ---- What a firing calls: the application, then the broker
+
+of(Calls.emits, look="the callback, or a request, with no ids")(
+    instead("absent", "Your tracker calls back though nothing is due; it must call nothing.", lambda c, ids: True),
+)
+of(Calls.requests, look="how the ids are cut; exact multiples of 1,000")(
+    instead("absent", "Your tracker requests all ids at once; a request has 1,000 at most.", lambda c, ids: [len(ids)]),
+    instead(
+        "one more",
+        "Your tracker puts 1,001 ids into a request; 1,000 is the most.",
+        lambda c, ids: sizes(ids, REQUEST + 1),
+    ),
+    instead(
+        "an empty request",
+        "After a last request of exactly 1,000 ids, your tracker sends an empty request; it must send no more.",
+        lambda c, ids: [*sizes(ids, REQUEST), *[0] * (len(ids) % REQUEST == 0)],
+        was="calls.requests: an empty one",
+    ),
+)
+
+# ---- What to look at if an invariant is broken
+
+look_at("NA-14", "a second rounding, of the clock as well")
+look_at("P1", "ids that are rebuilt from what a container keeps of them")
+look_at("P2", "a timer that is not armed again")
+look_at("P5", "buckets that outlive the firing that emits them")
+look_at("P6", "deleting from what is walked through")
+look_at("P7", "a firing that finds nothing due")
+look_at("P8", "timers that poll, or outlive what they were armed for")
+look_at("P9", "a countdown that every nack restarts")
+look_at("P10", "a timer that stays as the first item armed it")
+look_at("P14", "a counter kept beside the buckets")
+look_at("P15", "widths that are no powers of two")
+look_at("NA-16", "a deadline that is later than the first bucket; buckets that a firing passes by")
