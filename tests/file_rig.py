@@ -33,11 +33,11 @@ class FileDurable(Durable):
         return {"{}-{}".format(*range_of(key)): value for key, value in known.items()}
 
     def flip(self, number: int) -> None:
-        """Flip a byte in a snapshot's head, or flip it back."""
+        """Flip the last byte of a snapshot, or flip it back."""
         path = self.folder / f"{number}.snapshot"
         if path.exists():
             data = bytearray(path.read_bytes())
-            data[20] ^= 255
+            data[-1] ^= 255
             path.write_bytes(data)
 
     def shown(self, number: int) -> list[Any] | None:

@@ -99,9 +99,8 @@ def test_no_number_is_given_again(tmp_path: Path) -> None:
     assert storage.numbers() == [2]
     storage = FileSnapshotStorage(tmp_path)
     assert created(storage) == 4
-    (tmp_path / "last-number").write_bytes(b"12")
-    with pytest.raises(InvalidSnapshotException):
-        FileSnapshotStorage(tmp_path)
+    assert [deleted(storage, number) for number in (4, 2)] == [None, None]
+    assert [path.name for path in tmp_path.iterdir()] == ["4.deleted"]
 
 
 def test_what_is_no_bitmap_is_told_and_not_stored(tmp_path: Path) -> None:
@@ -178,7 +177,7 @@ def test_a_segment_is_read_without_the_others(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(FileSnapshotStorage, "_open", lambda self, number: Counting(opened(self, number)))
     assert segments(storage, 1, 4, 4) == many[3:4]
-    assert sum(read) == 20 * 1000 + 24 + 6 * 20 + 4
+    assert sum(read) == 20 * 1000 + 16 + 6 * 20
     read.clear()
     assert len(metadata(storage, 1)) == 5
     assert sum(read) < 1000

@@ -72,11 +72,27 @@ def difference(text: str) -> Any:
     return first_difference(trace.operations, model, rig)
 
 
-def test_hundreds_of_key_updates_may_end_at_once() -> None:
-    n = 300
-    adds = "; ".join(f"add {ledger} 0 +9" for ledger in range(n + 1))
-    ends = "; ".join(["complete 0"] * n)
-    assert difference(f"ideal min_index_count=1; {adds}; {ends}; storage 1; complete 0") is None
+MANY_KEYS = "; ".join(f"add {n} 0 +9" for n in range(301)) + 300 * "; complete 0" + "; storage 1; complete 0"
+MERGED = "max_buckets=1; storage 1; add 1 0 +10; add 1 1 +100"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"min_index_count=1; {MANY_KEYS}", id="hundreds of key updates end at once"),
+        pytest.param(
+            f"{MERGED}; add 2 0 +200; add 2 1 +300; add 3 0 +400; adv 10; get 1; add 1 0 +50; get 9; adv 9999; get 9",
+            id="an index is in memory twice when it was merged, and is added for a later time",
+        ),
+        pytest.param(
+            f"{MERGED}; add 2 0 +20; storage 0; adv 10; get 9; add 2 1 +50; add 3 0 +1000; storage 1; complete 0;"
+            "complete 0; adv 90; get 4; add 1 1 +200; get 9; adv 9999; get 9",
+            id="a segment is loaded while its bucket is merged",
+        ),
+    ],
+)
+def test_bundled_subject_does_as_the_model(text: str) -> None:
+    assert difference(f"ideal {text}") is None
 
 
 def altered(outcome: list[Any], which: int) -> list[Any] | None:

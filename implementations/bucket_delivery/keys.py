@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from broker_tck.implementations.bucket_delivery.calls import Calls
+from broker_tck.implementations.bucket_delivery.promises import Promise, kept
 
 
 class _Update:
@@ -26,7 +28,7 @@ class KeyUpdates:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._current: _Update | None = None
+        self._busy = False
         self._waiting: deque[_Update] = deque()
 
     def put(self, key: str, number: int, done: Callable[[bool], None]) -> None:
@@ -38,57 +40,42 @@ class KeyUpdates:
         self._enqueue(_Update(key, number, False, done))
 
     def _enqueue(self, update: _Update) -> None:
-        if self._current is None:
-            self._run(update)
-        else:
+        if self._busy:
             update.waited = True
             self._waiting.append(update)
+        else:
+            self._run(update)
 
     def _run(self, update: _Update | None) -> None:
         """Begin an update, and those behind it as long as each has ended at once: one after another, not nested."""
         while update is not None:
-            self._current = update
-            if update.puts or self._calls.property_of(update.key) == str(update.number):
-                answers = self._call(update)
-                if not answers:
-                    return
-                update = self._ended(update, answers.pop())
-            else:
-                update = self._ended(update, well=True)
+            self._busy = True
+            answer = self._call(update)
+            if not answer.kept:
+                answer.then(partial(self._go_on, update))
+                return
+            update = self._ended(update, answer.result)
 
-    def _call(self, update: _Update) -> list[bool]:
-        """Call the cursor; whether that went well, if it is told before the call returns. If not, go on later."""
-        answers: list[bool] = []
-        calling = True
+    def _go_on(self, update: _Update, result: Exception | None) -> None:
+        self._run(self._ended(update, result))
 
-        def done(result: object) -> None:
-            well = not isinstance(result, Exception)
-            if calling:
-                answers.append(well)
-            else:
-                self._run(self._ended(update, well))
-
+    def _call(self, update: _Update) -> Promise[Exception | None]:
         if update.puts:
-            self._calls.put_property(update.key, str(update.number), done)
-        else:
-            self._calls.remove_property(update.key, done)
-        calling = False
-        return answers
+            return self._calls.put_property(update.key, str(update.number))
+        if self._calls.property_of(update.key) == str(update.number):
+            return self._calls.remove_property(update.key)
+        return kept(None)
 
-    def _ended(self, update: _Update, well: bool) -> _Update | None:
+    def _ended(self, update: _Update, result: Exception | None) -> _Update | None:
         """Tell of an update; gives the next one if that is to begin now.
 
         One that did not have to wait is told of after the next one has begun, as it is for one who asks the cursor
         directly; all others before.
         """
         following = self._waiting.popleft() if self._waiting else None
-        if following is None:
-            self._current = None
-            update.done(well)
-            return None
-        if update.waited:
-            update.done(well)
-            return following
-        self._run(following)
-        update.done(well)
-        return None
+        self._busy = following is not None
+        if following is not None and not update.waited:
+            self._run(following)
+            following = None
+        update.done(not isinstance(result, Exception))
+        return following

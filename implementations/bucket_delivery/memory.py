@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.bucket_delivery.growing import GrowingBucket
+from broker_tck.implementations.bucket_delivery.buckets import PlacedBuckets, SealedBucket
 from broker_tck.implementations.bucket_delivery.held import HeldIndex
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.ranges import PlacedBuckets
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
-from broker_tck.implementations.bucket_delivery.shared_queue import SharedQueue
+from broker_tck.implementations.bucket_delivery.queues import SharedQueue, Strays
 from broker_tck.implementations.interface import DelayedIndex
+
+NO_LEDGER = -1
+"""In place of a ledger id, none of which is negative."""
+
+
+class GrowingBucket(Strays):
+    """What is not sealed yet, and the range of ledgers over which it has grown: what is due leaves, the range stays."""
+
+    __slots__ = ("first_ledger", "joined", "last_ledger")
+
+    def clear(self) -> None:
+        """Remove everything, and begin anew: the next message decides where the range begins."""
+        super().clear()
+        self.first_ledger = self.last_ledger = NO_LEDGER
+        self.joined = NO_LEDGER
+        """The ledger whose messages join without a look at the sealed buckets: none lies over it."""
+
+    def join(self, ledger: int) -> None:
+        """Let the messages of a ledger join, which is not below the last one."""
+        if self.first_ledger == NO_LEDGER:
+            self.first_ledger = ledger
+        self.last_ledger = self.joined = ledger
 
 
 class Memory:
@@ -24,19 +44,19 @@ class Memory:
     @property
     def first(self) -> int:
         """The time of the first index, or the last time there is; milliseconds."""
-        return min(self.shared.first, self.growing.indexes.first)
+        return min(self.shared.first, self.growing.first)
 
     def move_due(self, cutoff: int) -> None:
-        """Move what is due by a time from the growing bucket to the shared queue."""
-        if self.growing.indexes.first <= cutoff:
-            self.shared.push_all(self.growing.take_due(cutoff))
+        """Move what is due by a time from the growing bucket to the shared queue (BD-09)."""
+        if self.growing.first <= cutoff:
+            self.shared.push_all(self.growing.take_until(cutoff))
 
     # ---- Buckets
 
     def place(self, bucket: SealedBucket) -> None:
-        """Have a bucket lie over its range."""
+        """Have a bucket lie over its range; the next message looks at the sealed buckets again."""
         self.placed.put(bucket)
-        self.growing.doubt()
+        self.growing.joined = NO_LEDGER
 
     def load(self, bucket: SealedBucket, segment: Packed) -> None:
         """Share a bucket's segment. Before its last index leaves the queue, the next segment is loaded."""
@@ -57,7 +77,7 @@ class Memory:
     def lose(self, bucket: SealedBucket) -> None:
         """Take a bucket away of which indexes may be left in memory that have had their day."""
         self.take_away(bucket)
-        self.held.suspect_all(bucket.inventory.all)
+        self.held.suspect(bucket.inventory.all)
 
     def _forget_boundary(self, bucket: SealedBucket) -> None:
         """Forget where the next segment is needed, unless another bucket needs one there by now."""
@@ -68,10 +88,8 @@ class Memory:
 
     def clear(self) -> list[SealedBucket]:
         """Forget everything; gives the buckets that were placed."""
+        self.release()
         self._boundaries = {}
-        self.shared.clear()
-        self.growing.clear()
-        self.held.clear()
         return self.placed.clear()
 
     def release(self) -> None:

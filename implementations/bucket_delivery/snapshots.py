@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
 from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
-from broker_tck.implementations.bucket_delivery.promise import Promise, kept
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
+from broker_tck.implementations.bucket_delivery.promises import Promise, kept
 from broker_tck.implementations.interface import (
     BucketNotExistException,
     DelayedIndex,
@@ -31,17 +31,16 @@ class Snapshots:
         """Buckets that are not placed any more, of which something may be stored still."""
 
     def store(
-        self,
-        bucket: SealedBucket,
-        metadata: Sequence[SegmentMetadata],
-        segments: Sequence[Packed],
-        lost: Callable[[], None],
+        self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
     ) -> None:
-        """Store a bucket, then put its key; ``lost`` is told where it could not be stored."""
+        """Store a bucket, then put its key."""
 
-        def done(result: int | Exception) -> None:
+        def put(well: bool) -> None:
+            bucket.keyed = well
+            bucket.created.keep(True)
+
+        def created(result: int | Exception) -> None:
             if isinstance(result, Exception):
-                lost()
                 bucket.created.keep(False)
                 return
             bucket.number = result
@@ -50,26 +49,10 @@ class Snapshots:
             else:
                 self._keys.put(bucket.key, result, put)
 
-        def put(well: bool) -> None:
-            bucket.keyed = well
-            bucket.created.keep(True)
+        self._calls.create(metadata, segments, bucket.key).then(created)
 
-        self._calls.create(metadata, segments, bucket.key, done)
-
-    def read_next(self, bucket: SealedBucket) -> Promise[Answer]:
-        """The segment behind the one that was loaded last; none if that was the last."""
-        following = bucket.current + 1
-        return kept([]) if following > bucket.last else self._read(bucket, following, following)
-
-    def read_all(self, bucket: SealedBucket) -> Promise[Answer]:
-        """All segments, those that were loaded among them."""
-        return self._read(bucket, 1, bucket.last)
-
-    def read_current(self, bucket: SealedBucket) -> Promise[Answer]:
-        """The segment that is to be loaded first."""
-        return self._read(bucket, bucket.current, bucket.current)
-
-    def _read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
+    def read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
+        """Some segments of a bucket that has a snapshot."""
         assert bucket.number is not None
         return self._calls.read_segments(bucket.number, first, last)
 
@@ -95,7 +78,7 @@ class Snapshots:
             else:
                 self._keys.remove(bucket.key, number, deleted.keep)
 
-        self._calls.delete(number, done)
+        self._calls.delete(number).then(done)
         return deleted
 
     def dispose(self, bucket: SealedBucket) -> Promise[bool]:
@@ -109,9 +92,9 @@ class Snapshots:
         useless, self.retired = [*buckets, *self.retired], []
         for bucket in useless:
             bucket.given_up = True
-            bucket.created.then(partial(self._dispose_of_created, bucket))
+            bucket.created.then(partial(self._dispose_of, bucket))
 
-    def _dispose_of_created(self, bucket: SealedBucket, stored: bool) -> None:
+    def _dispose_of(self, bucket: SealedBucket, stored: bool) -> None:
         self.dispose(bucket)
 
 

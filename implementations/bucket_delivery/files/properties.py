@@ -88,7 +88,7 @@ class FileCursorProperties:
 
     def _write(self, properties: dict[str, str], mark: Position | None) -> None:
         body = json.dumps({"mark": mark, "properties": properties}, indent=1).encode()
-        put_whole(self._path, [(0, f"{MAGIC} {crc32(body):08x}\n".encode() + body)])
+        put_whole(self._path, [f"{MAGIC} {crc32(body):08x}\n".encode() + body])
         self._properties, self._mark, self._version = properties, mark, self._version_now()
 
     def _read(self) -> None:

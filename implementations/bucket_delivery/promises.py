@@ -17,7 +17,7 @@ class Promise(Generic[T]):
         self.kept = False
         """Whether the result is there."""
         self._result: T | None = None
-        self._waiting: list[Callable[[T], None]] = []
+        self._waiting: list[Callable[[T], object]] = []
 
     @property
     def result(self) -> T:
@@ -31,7 +31,7 @@ class Promise(Generic[T]):
         for told in waiting:
             told(result)
 
-    def then(self, told: Callable[[T], None]) -> None:
+    def then(self, told: Callable[[T], object]) -> None:
         """Go on with the result."""
         if self.kept:
             told(self.result)

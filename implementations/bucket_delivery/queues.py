@@ -1,0 +1,197 @@
+"""Queues of packed indexes: in order of time, ledger and entry, and no index unpacked sooner than it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush, heapreplace
+from itertools import chain
+
+from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged
+from broker_tck.implementations.interface import DelayedIndex
+
+NEVER = 2**63 - 1
+"""The time, in milliseconds, of the first index where there is none."""
+
+
+class _Cursor:
+    """Where a run is read, and how many indexes are left behind that."""
+
+    __slots__ = ("left", "rows")
+
+    def __init__(self, run: Packed) -> None:
+        self.rows: Iterator[DelayedIndex] = iter(run)
+        self.left = len(run)
+
+
+class Runs:
+    """Ascending runs, each with a cursor. A small heap has their heads: nothing else is unpacked."""
+
+    __slots__ = ("_added", "_heads", "size")
+
+    def __init__(self) -> None:
+        self._heads: list[tuple[DelayedIndex, int, _Cursor]] = []
+        self._added = 0
+        self.size = 0
+        """How many indexes there are."""
+
+    @property
+    def head(self) -> DelayedIndex | None:
+        """The first index of all."""
+        return self._heads[0][0] if self._heads else None
+
+    @property
+    def first(self) -> int:
+        """The time of the first index, or :data:`NEVER`; milliseconds."""
+        return self._heads[0][0][0] if self._heads else NEVER
+
+    def add(self, run: Packed) -> None:
+        """Add an ascending run; from now on it must not change."""
+        if not run:
+            return
+        cursor = _Cursor(run)
+        # The number decides between equal heads: cursors cannot be compared.
+        self._added += 1
+        heappush(self._heads, (next(cursor.rows), self._added, cursor))
+        self.size += cursor.left
+
+    def pop(self) -> DelayedIndex:
+        """Take the first index out. ``IndexError`` where there is none."""
+        head, number, cursor = self._heads[0]
+        self.size -= 1
+        if cursor.left > 1:
+            cursor.left -= 1
+            heapreplace(self._heads, (next(cursor.rows), number, cursor))
+        else:
+            heappop(self._heads)
+        return head
+
+    def take_short(self, n: int) -> list[Iterator[DelayedIndex]]:
+        """Take out the shortest runs, as long as one is at most twice as long as ``n`` and those before it."""
+        taken: list[Iterator[DelayedIndex]] = []
+        self._heads.sort(key=lambda head: -head[2].left)
+        while self._heads and (left := self._heads[-1][2].left) <= 2 * n:
+            head, _, cursor = self._heads.pop()
+            taken.append(chain([head], cursor.rows))
+            self.size -= left
+            n += left
+        heapify(self._heads)
+        return taken
+
+
+class Strays:
+    """What has come is sorted no sooner than somebody asks for the first index, and then together with short runs.
+
+    So each index is sorted a logarithmic number of times at most, and only once where all come before the first asks.
+    """
+
+    __slots__ = ("_fresh", "_runs", "first")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self._fresh = Packed()
+        self._runs = Runs()
+        self.first = NEVER
+        """The time of the first index, or :data:`NEVER`; milliseconds."""
+
+    def __len__(self) -> int:
+        return len(self._fresh.times) + self._runs.size
+
+    @property
+    def head(self) -> DelayedIndex | None:
+        """The first index."""
+        if self._fresh.times:
+            self._sort()
+        return self._runs.head
+
+    def push(self, at: int, ledger: int, entry: int) -> None:
+        """Add an index."""
+        fresh = self._fresh
+        fresh.times.append(at)
+        fresh.ledgers.append(ledger)
+        fresh.entries.append(entry)
+        if at < self.first:
+            self.first = at
+
+    def push_all(self, indexes: Packed) -> None:
+        """Add indexes in ascending order."""
+        if indexes:
+            self._fresh.extend(indexes)
+            self.first = min(self.first, indexes.times[0])
+
+    def pop(self) -> DelayedIndex:
+        """Take the first index out. ``IndexError`` where there is none."""
+        if self._fresh.times:
+            self._sort()
+        index = self._runs.pop()
+        self.first = self._runs.first
+        return index
+
+    def take_until(self, last: int) -> Packed:
+        """Take out what is not after a time, in ascending order."""
+        taken = Packed()
+        while self.first <= last:
+            taken.append(*self.pop())
+        return taken
+
+    def drain(self) -> Packed:
+        """Take out everything, in ascending order."""
+        drained = merged([in_order(self._fresh), *self._runs.take_short(len(self))])
+        self.clear()
+        return drained
+
+    def _sort(self) -> None:
+        """Make a run of what has come, and of the runs that are not much longer than that."""
+        fresh, self._fresh = self._fresh, Packed()
+        self._runs.add(merged([in_order(fresh), *self._runs.take_short(len(fresh))]))
+
+
+class SharedQueue:
+    """What may be handed out next. A loaded segment stays packed as it is."""
+
+    __slots__ = ("_segments", "_strays", "first")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self._segments = Runs()
+        self._strays = Strays()
+        self.first = NEVER
+        """The time of the first index, or :data:`NEVER`; milliseconds."""
+
+    def __len__(self) -> int:
+        return self._segments.size + len(self._strays)
+
+    @property
+    def head(self) -> DelayedIndex | None:
+        """The first index."""
+        head, stray = self._segments.head, self._strays.head
+        return stray if head is None or (stray is not None and stray < head) else head
+
+    def share(self, segment: Packed) -> None:
+        """Add indexes that ascend and do not change any more, such as a segment's."""
+        self._segments.add(segment)
+        self.first = min(self.first, self._segments.first)
+
+    def push(self, at: int, ledger: int, entry: int) -> None:
+        """Add one index."""
+        self._strays.push(at, ledger, entry)
+        if at < self.first:
+            self.first = at
+
+    def push_all(self, indexes: Packed) -> None:
+        """Add a few indexes in ascending order."""
+        self._strays.push_all(indexes)
+        self.first = min(self.first, self._strays.first)
+
+    def pop(self) -> DelayedIndex:
+        """Take the first index out. ``IndexError`` where there is none."""
+        head, stray = self._segments.head, self._strays.head
+        part = self._strays if head is None or (stray is not None and stray < head) else self._segments
+        index = part.pop()
+        self.first = min(self._segments.first, self._strays.first)
+        return index
