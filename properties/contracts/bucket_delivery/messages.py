@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery, Config
 from broker_tck.model.bucket_delivery.stored import Position
@@ -160,7 +160,7 @@ class Messages:
         self.read.append(fill)
         return fill
 
-    def all_of_one(self, n: int, apart: int = 0) -> Iterator[Fill]:
+    def all_of_one(self, n: int, apart: int) -> Fill:
         """So many messages of a new ledger, all for one time or ``apart``."""
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - n)
@@ -168,7 +168,7 @@ class Messages:
         fill = Fill(self.ledger, entry, n, n, at, apart)
         self.entry = within_a_ledger(entry + n)
         self.read.append(fill)
-        yield fill
+        return fill
 
     def may_add(self, n: int) -> bool:
         """Whether so many may be added at once; if so, they are counted."""
