@@ -9,7 +9,7 @@ from typing import Any
 from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, FileSnapshotStorage
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import Done
-from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
+from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.contracts.bucket_delivery.storage import Durable, Stored, range_text, shown
 
@@ -117,3 +117,23 @@ class FileRig(Rig):
         """The cursor's mark-delete position moves."""
         self.durable.cursor.mark_delete((ledger, entry))
         super().mark(ledger, entry)
+
+
+START = Config().clock
+
+
+def broker(folder: Path | None = None, **config: int) -> Any:
+    """A rig of the bundled subject, whose calls end as they are made; in a folder, if there is one."""
+    configured, able = Config(**config), Capabilities()
+    rig = FileRig(folder, configured, able) if folder else Rig(BucketTracker, configured, able)
+    rig.storage(AT_ONCE)
+    return rig
+
+
+def drained(rig: Rig) -> list[tuple[int, int]]:
+    """Everything that comes out, past all times."""
+    rig.advance(10**12)
+    taken: list[tuple[int, int]] = []
+    while got := rig.get(10**9):
+        taken += map(tuple, got)
+    return taken

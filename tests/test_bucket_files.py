@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bucket_kit import Broker, Config
-from file_rig import FileDurable, FileRig
+from file_rig import START, FileDurable, FileRig, broker, drained
 from pyroaring import BitMap
 
-from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, FileSnapshotStorage, disk
+from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, disk
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
 from broker_tck.implementations.interface import (
     BadVersionException,
@@ -228,16 +227,16 @@ EACH = 3
 POSITIONS = [(ledger, entry) for ledger in range(1, LEDGERS + 1) for entry in range(EACH)]
 
 
-def opened(folder: Path) -> Broker:
+def opened(folder: Path) -> FileRig:
     """A tracker over files, with neighbours to merge, and a trim."""
-    config = Config(min_index_count=3, max_buckets=2)
-    return Broker(config, FileSnapshotStorage(folder), FileCursorProperties(folder / "properties"))
+    rig: FileRig = broker(folder, min_index_count=3, max_buckets=2)
+    return rig
 
 
 def story(folder: Path, told: Callable[[str], None]) -> None:
     """Seals, merges, loads, deletions, a trim and a clear; what the storage was asked and has done is told."""
-    broker = opened(folder)
-    storage = broker.storage
+    rig = opened(folder)
+    storage: Any = rig.durable.storage
     create, delete = storage._create, storage._delete
 
     def creating(*args: Any) -> Any:
@@ -251,14 +250,14 @@ def story(folder: Path, told: Callable[[str], None]) -> None:
 
     storage._create, storage._delete = creating, deleting
     for ledger, entry in POSITIONS:
-        broker.add(ledger, entry, 100 * entry + ledger)
+        rig.add(ledger, entry, START + 100 * entry + ledger)
         if (ledger, entry) == (6, 0):
-            broker.cursor.mark_delete((3, -1))
-    broker.advance(105)
-    broker.get()
-    broker.tracker.clear()
+            rig.mark(3, -1)
+    rig.advance(105)
+    rig.get(10**9)
+    rig.clear()
     for ledger, entry in POSITIONS[:9]:
-        broker.add(ledger, entry, 1000 * (entry + 1))
+        rig.add(ledger, entry, START + 1000 * (entry + 1))
 
 
 class Deadly:
@@ -336,15 +335,13 @@ def test_a_killed_process_leaves_whole_snapshots_alone(tmp_path: Path, monkeypat
 
 def recovers(folder: Path) -> None:
     """Another tracker takes over what there is, is told again of all messages, and hands out each once."""
-    broker = opened(folder)
-    live = (broker.cursor.get_mark_deleted_position() or (0, 0))[0]
-    held = [position for position in POSITIONS if broker.tracker.contains_message(*position)]
-    assert broker.tracker.get_number_of_delayed_messages() == len(held)
-    now = {position for position in POSITIONS if not broker.add(*position, 5000)}
-    assert not now
-    out = broker.drained()
+    rig = opened(folder)
+    live = (rig.durable.mark or (0, 0))[0]
+    assert rig.seen()[0] == sum(bool(rig.contains(*position)) for position in POSITIONS)
+    assert all(rig.add(*position, START + 5000) for position in POSITIONS)
+    out = drained(rig)
     assert len(out) == len({*out})
     assert {*out} == {position for position in POSITIONS if position[0] >= live}
-    broker.tracker.clear()
-    assert not broker.cursor.get_cursor_properties()
-    assert len(broker.storage.numbers()) <= 1, "the one that was stored when its key was not"
+    rig.clear()
+    assert not rig.durable.keys()
+    assert len(rig.snapshots()) <= 1, "the one that was stored when its key was not"

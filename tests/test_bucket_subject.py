@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from bucket_kit import START, Broker, Config, Shelf
+from file_rig import START, broker, drained
 
 from broker_tck.implementations.bucket_delivery.files.layout import metadata_bytes, read_metadata
 from broker_tck.implementations.bucket_delivery.inventory import packed_metadata, stock_behind, stock_of
@@ -18,6 +18,7 @@ from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, 
 from broker_tck.implementations.bucket_delivery.positions import positions_of
 from broker_tck.implementations.bucket_delivery.queues import SharedQueue, Strays
 from broker_tck.implementations.bucket_delivery.sealing import cut
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
     BucketNotExistException,
@@ -26,6 +27,10 @@ from broker_tck.implementations.interface import (
     IllegalArgumentException,
     SegmentMetadata,
 )
+from broker_tck.properties.contracts.bucket_delivery.operations import WAITS, Config
+from broker_tck.properties.contracts.bucket_delivery.rig import Rig
+from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable
+from broker_tck.properties.engine.timer import DispatcherTimer
 
 INDEX_SIZE = 20
 
@@ -150,149 +155,149 @@ def test_the_growing_bucket_is_packed_whenever_somebody_asked() -> None:
 
 
 @pytest.mark.slow
-def test_a_tracker_at_rest_costs_what_is_in_memory() -> None:
+def test_a_tracker_at_rest_costs_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(7)
     buckets, each = 5, 8_000
+    # What is stored costs nothing.
+    monkeypatch.setattr(Door, "create_bucket_snapshot", lambda self, *of: of[-1](self.durable.create(([], []), "")))
 
-    def fill() -> Broker:
-        broker = Broker(Config(min_index_count=each, time_step=10**8, max_indexes=1000), Forgetful())
+    def fill() -> Rig:
+        rig = broker(min_index_count=each, time_step=10**8, max_indexes=1000)
         for ledger in range(buckets):
             for entry in range(each):
-                broker.add(ledger, entry, 1000 + chance.randrange(10**7))
-        return broker
+                rig.add(ledger, entry, START + 1000 + chance.randrange(10**7))
+        return rig
 
-    broker = fill()
-    shared, growing = broker.tracker.get_queue_sizes()
+    tracker: Any = fill().tracker
+    shared, growing = tracker.get_queue_sizes()
     assert (shared, growing) == ((buckets - 1) * 1000, each)
     # A segment of each bucket, the growing one, and less than a kilobyte for each bucket and segment.
     assert grown(fill) <= 24 * (shared + growing) + 20_000
-    assert not broker.tracker._held.times
-    assert not broker.tracker._held.suspects
-
-
-class Forgetful(Shelf):
-    """Stores nothing, so that it costs nothing."""
-
-    def create_bucket_snapshot(self, metadata: Any, segments: Any, bucket_key: Any, done: Any) -> None:
-        self.made += 1
-        done(self.made)
-
-
-# ---- Positions that are accepted again
+    assert not tracker._held.times
+    assert not tracker._held.suspects
 
 
 def test_times_are_kept_for_those_alone_that_need_them() -> None:
-    broker = Broker(Config(min_index_count=1000))
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 20)
-    held = broker.tracker._held
+    rig = broker(min_index_count=1000)
+    rig.add(1, 0, START + 10), rig.add(1, 1, START + 20)
+    held = rig.tracker._held
     assert not held.times
-    broker.advance(15)
-    assert not broker.add(1, 0, 10)
-    assert broker.tracker.get_number_of_delayed_messages() == 1
-    assert broker.add(1, 0, 40)
+    rig.advance(15)
+    assert not rig.add(1, 0, START + 10)
+    assert rig.add(1, 0, START + 40)
     assert held.times == {(1, 0): START + 40}
-    assert broker.get() == []
-    broker.advance(10)
-    assert broker.get() == [(1, 1)]
+    assert rig.get(9) == []
+    rig.advance(10)
+    assert rig.get(9) == [(1, 1)]
     assert not held.suspects, "no index of what was refused is left"
     assert held.times
-    broker.advance(20)
-    assert broker.get() == [(1, 0)]
+    rig.advance(20)
+    assert rig.get(9) == [(1, 0)]
     assert not held.times
 
 
 # ---- Storages that fail, or are slow
 
 
+def failing(monkeypatch: pytest.MonkeyPatch, errors: dict[str, Exception]) -> None:
+    """Have calls end with errors, by how their labels begin."""
+    call = Door.call
+
+    def ended(door: Door, label: str, effect: Any, done: Any) -> None:
+        told = next((error for begins, error in errors.items() if label.startswith(begins)), None)
+        call(door, label, (lambda: told) if told else effect, done)
+
+    monkeypatch.setattr(Door, "call", ended)
+
+
 @pytest.mark.parametrize("error", [OSError("?"), BucketSnapshotPersistenceException()])
-def test_a_load_that_may_go_well_is_made_again(error: Exception) -> None:
-    broker = Broker()
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 100)
-    broker.add(2, 0, 1000)
-    broker.storage.errors = {"load": error}
-    broker.advance(500)
-    assert broker.get() == []
-    broker.storage.errors = {}
-    assert broker.get() == [(1, 0), (1, 1)]
+def test_a_load_that_may_go_well_is_made_again(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = broker()
+    rig.add(1, 0, START + 10), rig.add(1, 1, START + 100), rig.add(2, 0, START + 1000)
+    rig.advance(500)
+    with monkeypatch.context() as patched:
+        failing(patched, {"load": error})
+        assert rig.get(9) == []
+    assert rig.get(9) == [(1, 0), (1, 1)]
 
 
-def test_a_failing_recovery_deletes_nothing() -> None:
-    shelf = Shelf()
-    broker = Broker(storage=shelf)
+@pytest.fixture
+def stored() -> Rig:
+    """Two buckets of two ledgers each are stored."""
+    rig = broker()
     for ledger in range(1, 6):
-        broker.add(ledger, 0, 1000 * ledger)
-    keys, numbers = dict(shelf.properties), [*shelf.snapshots]
-    shelf.errors = {"load": OSError("?")}
-    with pytest.raises(OSError, match=r"\?"):
-        broker.recover()
-    shelf.errors = {"describe": BucketNotExistException()}
-    shelf.failing = {"delete"}
-    broker.recover()
-    assert broker.tracker.get_buckets() == []
-    assert (shelf.properties, [*shelf.snapshots]) == (keys, numbers)
-    shelf.errors, shelf.failing = {}, set()
-    shelf.waits = True
+        rig.add(ledger, 0, START + 1000 * ledger)
+    assert rig.durable.keys() == {"1-2": "1", "3-4": "2"}
+    return rig
+
+
+def test_a_failing_recovery_deletes_nothing(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored.durable.keys(), stored.snapshots()
+    with monkeypatch.context() as patched:
+        failing(patched, {"load:1:": OSError("?")})
+        with pytest.raises(OSError, match=r"\?"):
+            stored.crash(0, 0)
+    failing(monkeypatch, {"load": BucketNotExistException(), "delete": BucketSnapshotPersistenceException()})
+    stored.crash(0, 0)
+    assert stored.seen()[1] == []
+    assert (stored.durable.keys(), stored.snapshots()) == kept
+
+
+def test_a_recovery_does_not_wait(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Door, "call", lambda *_: None)
     with pytest.raises(BucketSnapshotPersistenceException):
-        broker.recover()
+        stored.crash(0, 0)
 
 
 @pytest.mark.parametrize("bitmap", [b"", b"no bitmap"])
-def test_a_bucket_whose_bitmap_is_none_is_dropped(bitmap: bytes) -> None:
-    shelf = Shelf()
-    broker = Broker(storage=shelf)
-    for ledger in range(1, 6):
-        broker.add(ledger, 0, 1000 * ledger)
-    metadata, segments = shelf.snapshots[1]
-    shelf.snapshots[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
-    broker.recover()
-    assert [*shelf.properties] == [BUCKET_PROPERTY_PREFIX + "_3_4"]
-    assert broker.drained() == [(3, 0), (4, 0)]
+def test_a_bucket_whose_bitmap_is_none_is_dropped(stored: Rig, bitmap: bytes) -> None:
+    metadata, segments = stored.durable.stored[1]
+    stored.durable.stored[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
+    stored.crash(0, 0)
+    assert stored.durable.keys() == {"3-4": "2"}
+    assert drained(stored) == [(3, 0), (4, 0)]
 
 
-def test_properties_of_others_are_left_alone() -> None:
-    shelf = Shelf()
-    shelf.properties = {"mine": "yes"}
-    assert Broker(storage=shelf).tracker.get_buckets() == []
-    for key, value in (("_1", "1"), ("_a_b", "1"), ("_1_2", "x")):
-        shelf.properties = {BUCKET_PROPERTY_PREFIX + key: value}
-        with pytest.raises(IllegalArgumentException):
-            Broker(storage=shelf)
+@pytest.mark.parametrize(("key", "value"), [("_1", "1"), ("_a_b", "1"), ("_1_2", "x")])
+def test_what_is_no_property_of_a_bucket_is_refused_and_those_of_others_are_left_alone(key: str, value: str) -> None:
+    config, storage = Config(), Door(Durable(), [], 0)
+    storage.durable.properties = {"mine": "yes"}
+    assert BucketTracker(config, lambda: START, DispatcherTimer(START), storage, storage).get_buckets() == []
+    storage.durable.properties = {BUCKET_PROPERTY_PREFIX + key: value}
+    with pytest.raises(IllegalArgumentException):
+        BucketTracker(config, lambda: START, DispatcherTimer(START), storage, storage)
 
 
 def test_thousands_of_buckets_are_trimmed_and_cleared() -> None:
-    shelf = Shelf()
-    shelf.mark = (0, 0)
-    broker = Broker(Config(min_index_count=1, max_buckets=3000), shelf)
+    rig = broker(min_index_count=1, max_buckets=3000)
     for ledger in range(1, 3002):
-        broker.add(ledger, 0, ledger)
-    assert len(shelf.snapshots) == 3000
-    shelf.mark = (3000, 0)
-    broker.add(3002, 0, 10_000)
-    assert broker.tracker.get_buckets() == [(3000, 3000, 1, 1), (3001, 3001, 1, 1)]
-    assert broker.drained() == [(3000, 0), (3001, 0), (3002, 0)]
+        rig.add(ledger, 0, START + ledger)
+    assert len(rig.snapshots()) == 3000
+    rig.mark(3000, 0)
+    rig.add(3002, 0, START + 10_000)
+    assert rig.seen()[1] == [[3000, 3000, 1, 1], [3001, 3001, 1, 1]]
+    assert drained(rig) == [(3000, 0), (3001, 0), (3002, 0)]
     for ledger in range(4000, 7000):
-        broker.add(ledger, 0, 10**13)
-    shelf.waits = True
-    broker.tracker.clear()
-    shelf.properties = {}
-    shelf.end_waiting()
-    assert not shelf.snapshots
-    assert broker.tracker.get_number_of_delayed_messages() == 0
+        rig.add(ledger, 0, 10**15)
+    rig.storage(WAITS)
+    rig.clear()
+    rig.lost()
+    while rig.complete(0):
+        pass
+    assert (rig.snapshots(), rig.seen()[0]) == ([], 0)
 
 
 # ---- Edges
 
 
 def test_positions_out_of_bounds_are_refused() -> None:
-    broker = Broker()
+    rig = broker()
     for position in ((1, 2**32), (1, -1), (-1, 0), (2**63, 0)):
         with pytest.raises(ValueError, match="no position"):
-            broker.add(*position, 10)
+            rig.add(*position, START + 10)
     with pytest.raises(OverflowError):
-        broker.tracker.add_message(1, 0, 2**63)
-    assert broker.tracker.get_queue_sizes() == (0, 0)
-    assert not broker.tracker.contains_message(1, 2**32)
-    assert broker.add(1, 2**32 - 1, 10)
-    assert broker.drained() == [(1, 2**32 - 1)]
+        rig.add(1, 0, 2**63)
+    assert rig.seen()[2] == [0, 0]
+    assert not rig.contains(1, 2**32)
+    assert rig.add(1, 2**32 - 1, START + 10)
+    assert drained(rig) == [(1, 2**32 - 1)]
