@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from broker_tck.implementations.bucket_delivery.inventory import Inventory
 from broker_tck.implementations.bucket_delivery.packed import Packed
@@ -12,62 +13,51 @@ from broker_tck.implementations.bucket_delivery.promises import Promise
 from broker_tck.implementations.interface import BUCKET_PROPERTY_PREFIX, DelayedIndex
 
 
+@dataclass(eq=False, slots=True)
 class SealedBucket:
     """A range of ledgers whose indexes are cut into segments and stored in a snapshot.
 
     Of its segments one was loaded last; those behind it are in the storage alone.
     """
 
-    __slots__ = (
-        "_first_current",
-        "boundary",
-        "created",
-        "current",
-        "deletion",
-        "first_ledger",
-        "first_times",
-        "given_up",
-        "inventory",
-        "keyed",
-        "last",
-        "last_ledger",
-        "merging",
-        "number",
-        "placed",
-        "size",
-    )
-
-    def __init__(self, first_ledger: int, last_ledger: int) -> None:
-        self.first_ledger = first_ledger
-        self.last_ledger = last_ledger
-        self.number: int | None = None
-        """The number of its snapshot; None: it has none."""
-        self.created: Promise[bool] = Promise()
-        """Whether the snapshot is stored: told once its key was put, or could not be."""
-        self.deletion: Promise[bool] | None = None
-        """The deletion of snapshot and key that began last; whether both went well."""
-        self.keyed = False
-        """Whether its key was put."""
-        self.given_up = False
-        """Whether it was cleared, so that no key is put for it."""
-        self.placed = False
-        """Whether it lies over its ledgers."""
-        self.merging = False
-        self.boundary: DelayedIndex | None = None
-        """The last index of what was loaded, before which the next segment has to be."""
+    first_ledger: int
+    last_ledger: int
+    number: int | None = None
+    """The number of its snapshot; None: it has none."""
+    created: Promise[bool] = field(default_factory=Promise)
+    """Whether the snapshot is stored: told once its key was put, or could not be."""
+    deletion: Promise[bool] | None = None
+    """The deletion of snapshot and key that began last; whether both went well."""
+    keyed: bool = False
+    """Whether its key was put."""
+    given_up: bool = False
+    """Whether it was cleared, so that no key is put for it."""
+    placed: bool = False
+    """Whether it lies over its ledgers."""
+    merging: bool = False
+    boundary: DelayedIndex | None = None
+    """The last index of what was loaded, before which the next segment has to be."""
+    first_times: array[int] = field(init=False)
+    """Of each segment, in milliseconds."""
+    current: int = field(init=False)
+    """The segment that was loaded last, counted from 1."""
+    first_current: int = field(init=False)
+    """The segment that was loaded first."""
+    size: int = field(init=False)
+    """How many messages it had then, by which those are chosen that are merged."""
+    inventory: Inventory = field(init=False)
 
     def describe(self, first_times: array[int], current: int, size: int, inventory: Inventory) -> None:
-        """Say what it has, from the segment on that is loaded now: ``current``, counted from 1.
-
-        ``first_times`` are those of all segments, in milliseconds.
-        """
+        """Say what it has, from the segment on that is loaded now."""
         self.first_times = first_times
-        self.last = len(first_times)
-        """The number of its last segment."""
-        self.current = self._first_current = current
+        self.current = self.first_current = current
         self.size = size
-        """How many messages it had then, by which those are chosen that are merged."""
         self.inventory = inventory
+
+    @property
+    def last(self) -> int:
+        """The number of its last segment."""
+        return len(self.first_times)
 
     @property
     def key(self) -> str:
@@ -82,7 +72,7 @@ class SealedBucket:
     def go_on(self, segment: Packed) -> None:
         """The next segment was loaded."""
         self.current += 1
-        self.inventory.loaded(self.current - self._first_current, segment)
+        self.inventory.loaded(self.current - self.first_current, segment)
 
 
 class PlacedBuckets:

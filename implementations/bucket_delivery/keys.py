@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, field
 
 from broker_tck.implementations.bucket_delivery.calls import Calls
-from broker_tck.implementations.bucket_delivery.promises import Promise, kept
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
 
 
+@dataclass(slots=True)
 class _Update:
     """A property that is put, or removed."""
 
-    __slots__ = ("done", "key", "number", "puts", "waited")
-
-    def __init__(self, key: str, number: int, puts: bool, done: Callable[[bool], None]) -> None:
-        self.key = key
-        self.number = number
-        self.puts = puts
-        self.done = done
-        self.waited = False
+    key: str
+    number: int
+    puts: bool
+    waited: bool = False
+    well: Promise[bool] = field(default_factory=Promise)
 
 
 class KeyUpdates:
@@ -31,51 +28,48 @@ class KeyUpdates:
         self._busy = False
         self._waiting: deque[_Update] = deque()
 
-    def put(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+    def put(self, key: str, number: int) -> Promise[bool]:
         """Have a key lead to a snapshot; tells whether that went well."""
-        self._enqueue(_Update(key, number, True, done))
+        return self._enqueued(_Update(key, number, puts=True))
 
-    def remove(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+    def remove(self, key: str, number: int) -> Promise[bool]:
         """Remove a key if it leads to this snapshot still; tells whether that went well."""
-        self._enqueue(_Update(key, number, False, done))
+        return self._enqueued(_Update(key, number, puts=False))
 
-    def _enqueue(self, update: _Update) -> None:
+    def _enqueued(self, update: _Update) -> Promise[bool]:
         if self._busy:
             update.waited = True
             self._waiting.append(update)
         else:
-            self._run(update)
+            run(self._make(update))
+        return update.well
 
-    def _run(self, update: _Update | None) -> None:
-        """Begin an update, and those behind it as long as each has ended at once: one after another, not nested."""
-        while update is not None:
-            self._busy = True
-            answer = self._call(update)
-            if not answer.kept:
-                answer.then(partial(self._go_on, update))
-                return
-            update = self._ended(update, answer.result)
-
-    def _go_on(self, update: _Update, result: Exception | None) -> None:
-        self._run(self._ended(update, result))
-
-    def _call(self, update: _Update) -> Promise[Exception | None]:
-        if update.puts:
-            return self._calls.put_property(update.key, str(update.number))
-        if self._calls.property_of(update.key) == str(update.number):
-            return self._calls.remove_property(update.key)
-        return kept(None)
-
-    def _ended(self, update: _Update, result: Exception | None) -> _Update | None:
-        """Tell of an update; gives the next one if that is to begin now.
+    def _make(self, update: _Update) -> Steps[None]:
+        """Make an update, then those that wait.
 
         One that did not have to wait is told of after the next one has begun, as it is for one who asks the cursor
         directly; all others before.
         """
-        following = self._waiting.popleft() if self._waiting else None
-        self._busy = following is not None
-        if following is not None and not update.waited:
-            self._run(following)
-            following = None
-        update.done(not isinstance(result, Exception))
-        return following
+        while True:
+            self._busy = True
+            well = yield from self._call(update)
+            following = self._waiting.popleft() if self._waiting else None
+            self._busy = following is not None
+            if following is None or update.waited:
+                update.well.keep(well)
+            if following is None:
+                return
+            if not update.waited:
+                run(self._make(following))
+                update.well.keep(well)
+                return
+            update = following
+
+    def _call(self, update: _Update) -> Steps[bool]:
+        if update.puts:
+            result = yield self._calls.put_property(update.key, str(update.number))
+        elif self._calls.property_of(update.key) == str(update.number):
+            result = yield self._calls.remove_property(update.key)
+        else:
+            return True
+        return not isinstance(result, Exception)

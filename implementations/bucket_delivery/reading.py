@@ -5,7 +5,7 @@ from __future__ import annotations
 from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
 from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.memory import Memory
-from broker_tck.implementations.bucket_delivery.promises import Promise, kept
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
 from broker_tck.implementations.bucket_delivery.snapshots import Answer, Snapshots, is_gone, one_of
 from broker_tck.implementations.interface import DelayedIndex, Position
@@ -69,19 +69,17 @@ class Reading:
         """Whether the next segment of a bucket is in memory now; it is asked for, if that can be done (BD-29)."""
         if bucket.merging or not bucket.created.kept:
             return False
-        self._load = load = Promise[bool]()
-
-        def came(answer: Answer) -> None:
-            if bucket.placed:
-                self._loaded(bucket, answer)
-            load.keep(not isinstance(answer, Exception))
-            if load is self._load:
-                self._schedule.fire_at_once()
-
-        following = bucket.current + 1
-        read = kept([]) if following > bucket.last else self._snapshots.read(bucket, following, following)
-        read.then(came)
+        self._load = load = run(self._next(bucket))
+        load.then(lambda _: self._schedule.fire_at_once() if load is self._load else None)
         return load.kept and (load.result or not bucket.placed)
+
+    def _next(self, bucket: SealedBucket) -> Steps[bool]:
+        """Load the next segment, if there is one; whether that went well."""
+        following = bucket.current + 1
+        answer = [] if following > bucket.last else (yield self._snapshots.read(bucket, following, following))
+        if bucket.placed:
+            self._loaded(bucket, answer)
+        return not isinstance(answer, Exception)
 
     def _loaded(self, bucket: SealedBucket, answer: Answer) -> None:
         """A segment has come, there is none left, or it cannot be read (BD-20)."""

@@ -9,7 +9,7 @@ from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
 from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
-from broker_tck.implementations.bucket_delivery.promises import Promise, kept
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
 from broker_tck.implementations.interface import (
     BucketNotExistException,
     DelayedIndex,
@@ -34,22 +34,18 @@ class Snapshots:
         self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
     ) -> None:
         """Store a bucket, then put its key."""
+        run(self._store(bucket, metadata, segments))
 
-        def put(well: bool) -> None:
-            bucket.keyed = well
-            bucket.created.keep(True)
-
-        def created(result: int | Exception) -> None:
-            if isinstance(result, Exception):
-                bucket.created.keep(False)
-                return
+    def _store(
+        self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
+    ) -> Steps[None]:
+        result = yield self._calls.create(metadata, segments, bucket.key)
+        stored = not isinstance(result, Exception)
+        if stored:
             bucket.number = result
-            if bucket.given_up:
-                bucket.created.keep(True)
-            else:
-                self._keys.put(bucket.key, result, put)
-
-        self._calls.create(metadata, segments, bucket.key).then(created)
+        if stored and not bucket.given_up:
+            bucket.keyed = yield self._keys.put(bucket.key, result)
+        bucket.created.keep(stored)
 
     def read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
         """Some segments of a bucket that has a snapshot."""
@@ -66,20 +62,14 @@ class Snapshots:
     def delete(self, bucket: SealedBucket) -> Promise[bool]:
         """Delete snapshot and key, once at a time; tells whether both went well. One without a snapshot has neither."""
         if bucket.deletion is None or bucket.deletion.kept:
-            bucket.deletion = kept(True) if bucket.number is None else self._delete(bucket, bucket.number)
+            bucket.deletion = run(self._delete(bucket))
         return bucket.deletion
 
-    def _delete(self, bucket: SealedBucket, number: int) -> Promise[bool]:
-        deleted: Promise[bool] = Promise()
-
-        def done(result: object) -> None:
-            if isinstance(result, Exception):
-                deleted.keep(False)
-            else:
-                self._keys.remove(bucket.key, number, deleted.keep)
-
-        self._calls.delete(number).then(done)
-        return deleted
+    def _delete(self, bucket: SealedBucket) -> Steps[bool]:
+        if bucket.number is None:
+            return True
+        result = yield self._calls.delete(bucket.number)
+        return not isinstance(result, Exception) and (yield self._keys.remove(bucket.key, bucket.number))
 
     def dispose(self, bucket: SealedBucket) -> Promise[bool]:
         """Delete a bucket that is of no use any more; where that fails, the next clear tries again."""
