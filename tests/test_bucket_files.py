@@ -17,7 +17,6 @@ from pyroaring import BitMap
 from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, disk
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
 from broker_tck.implementations.interface import (
-    BadVersionException,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
     IllegalArgumentException,
@@ -146,8 +145,7 @@ def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         for told in (durable.create(SNAPSHOT, KEY), durable.put(KEY, "1")):
             assert isinstance(told, BucketSnapshotPersistenceException), "it may be there after a crash, or not"
     assert durable.create(SNAPSHOT, KEY) == 3
-    assert isinstance(durable.put(KEY, "3"), BadVersionException)
-    assert durable.put(KEY, "3") is None
+    assert durable.properties == {KEY: "1"}
 
 
 def test_a_file_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,15 +187,6 @@ def test_damaged_properties_are_told(tmp_path: Path) -> None:
             path.write_bytes(bad)
             with pytest.raises(InvalidSnapshotException):
                 FileCursorProperties(path)
-    assert isinstance(durable.put(KEY, "2"), InvalidSnapshotException)
-
-
-def test_properties_that_somebody_else_has_changed_are_read_again(tmp_path: Path) -> None:
-    one, other = FileDurable(tmp_path), FileDurable(tmp_path)
-    assert one.put("a", "1") is None
-    assert isinstance(other.put("b", "2"), BadVersionException)
-    assert other.put("b", "2") is None
-    assert FileDurable(tmp_path).properties == {"a": "1", "b": "2"}
 
 
 # ---- The tracker over files
