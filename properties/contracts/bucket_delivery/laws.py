@@ -145,16 +145,13 @@ def accounts(config: Config, steps: Sequence[Step]) -> Judged:
 def no_leak(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-17: where nothing failed or crashed and nothing is under way, each snapshot has a key, and each key one."""
     for index, step, *_ in seen(config, steps):
-        if isinstance(step.operation, Stored | Crash | Reopen | Vanish | Spoil | Lost) or failed_for_good(step):
+        o = step.operation
+        gave_up = isinstance(o, Fail | Conflict) and step.result is not None and step.result not in step.seen[4]
+        if isinstance(o, Stored | Crash | Reopen | Vanish | Spoil | Lost) or gave_up:
             return
         if isinstance(step.operation, Snapshots) and not step.seen[4]:
             keyed = sorted(map(int, step.seen[5].values()))
             yield index, None if keyed == step.result else f"snapshots {step.result}, keys lead to {keyed}"
-
-
-def failed_for_good(step: Step) -> bool:
-    """Whether a call has failed and was not made again."""
-    return isinstance(step.operation, Fail | Conflict) and step.result is not None and step.result not in step.seen[4]
 
 
 LAWS: tuple[Law, ...] = (
