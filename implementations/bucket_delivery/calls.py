@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 from broker_tck.implementations.bucket_delivery.promises import Promise
 from broker_tck.implementations.interface import (
-    BadVersionException,
     BucketSnapshotPersistenceException,
     BucketSnapshotStorage,
     CursorProperties,
-    DelayedIndex,
     Done,
-    SegmentMetadata,
 )
 
 T = TypeVar("T")
@@ -41,67 +38,30 @@ class Calls:
     """
 
     def __init__(self, storage: BucketSnapshotStorage, cursor: CursorProperties) -> None:
-        self._storage = storage
-        self._cursor = cursor
+        self.storage = storage
+        self.cursor = cursor
         self._changes = 0
         self._closed: Callable[[], None] | None = None
 
-    # ---- The storage
-
-    def create(
-        self, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]], key: str
-    ) -> Promise[int | Exception]:
-        """Store a snapshot."""
-        create = self._storage.create_bucket_snapshot
-        return self._change(lambda done: create(metadata, segments, key, done), BucketSnapshotPersistenceException)
-
-    def delete(self, number: int) -> Promise[Exception | None]:
-        """Delete a snapshot."""
-        delete = self._storage.delete_bucket_snapshot
-        return self._change(lambda done: delete(number, done), BucketSnapshotPersistenceException)
-
-    def read_metadata(self, number: int) -> Promise[Sequence[SegmentMetadata] | Exception]:
-        """What a snapshot says of its segments."""
-        return self._read(lambda done: self._storage.get_bucket_snapshot_metadata(number, done))
-
-    def read_segments(
-        self, number: int, first: int, last: int
-    ) -> Promise[Sequence[Sequence[DelayedIndex]] | Exception]:
-        """Some segments of a snapshot, counted from 1."""
-        return self._read(lambda done: self._storage.get_bucket_snapshot_segment(number, first, last, done))
-
-    # ---- The cursor
-
-    def put_property(self, key: str, value: str) -> Promise[Exception | None]:
-        """Set a property."""
-        return self._change(lambda done: self._cursor.put_cursor_property(key, value, done), BadVersionException)
-
-    def remove_property(self, key: str) -> Promise[Exception | None]:
-        """Take a property out."""
-        return self._change(lambda done: self._cursor.remove_cursor_property(key, done), BadVersionException)
-
     def property_of(self, key: str) -> str | None:
         """The value of a property as it is now."""
-        return self._cursor.get_cursor_properties().get(key)
+        return self.cursor.get_cursor_properties().get(key)
 
     def first_live(self) -> int:
         """The first ledger whose messages are no orphans: that of the mark-delete position (BD-22)."""
-        mark = self._cursor.get_mark_deleted_position()
+        mark = self.cursor.get_mark_deleted_position()
         return 0 if mark is None else mark[0]
 
-    # ---- All
-
-    def close(self, done: Callable[[], None]) -> None:
-        """Read nothing any more; tell when no change is under way, nor one that follows from it."""
-        self._closed = done
-        self._tell_if_idle()
-
-    def _read(self, call: Callable[[Done[T]], None]) -> Promise[T | Exception]:
+    def read(self, call: Callable[[Done[T]], None]) -> Promise[T | Exception]:
+        """Make a call that reads; none is made any more once all is closed."""
         promise: Promise[T | Exception] = Promise()
         attempt(lambda done: None if self._closed else call(done), BucketSnapshotPersistenceException, promise.keep)
         return promise
 
-    def _change(self, call: Callable[[Done[T]], None], failure: type[Exception]) -> Promise[T | Exception]:
+    def change(
+        self, call: Callable[[Done[T]], None], failure: type[Exception] = BucketSnapshotPersistenceException
+    ) -> Promise[T | Exception]:
+        """Make a call that changes something."""
         promise: Promise[T | Exception] = Promise()
 
         def ended(result: T | Exception) -> None:
@@ -113,6 +73,11 @@ class Calls:
         self._changes += 1
         attempt(call, failure, ended)
         return promise
+
+    def close(self, done: Callable[[], None]) -> None:
+        """Read nothing any more; tell when no change is under way, nor one that follows from it."""
+        self._closed = done
+        self._tell_if_idle()
 
     def _tell_if_idle(self) -> None:
         if self._closed is not None and not self._changes:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 
 from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
+from broker_tck.implementations.interface import BadVersionException
 
 
 @dataclass(slots=True)
@@ -66,10 +68,12 @@ class KeyUpdates:
             update = following
 
     def _call(self, update: _Update) -> Steps[bool]:
+        cursor = self._calls.cursor
         if update.puts:
-            result = yield self._calls.put_property(update.key, str(update.number))
+            call = partial(cursor.put_cursor_property, update.key, str(update.number))
         elif self._calls.property_of(update.key) == str(update.number):
-            result = yield self._calls.remove_property(update.key)
+            call = partial(cursor.remove_cursor_property, update.key)
         else:
             return True
+        result = yield self._calls.change(call, BadVersionException)
         return not isinstance(result, Exception)

@@ -39,7 +39,8 @@ class Snapshots:
     def _store(
         self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
     ) -> Steps[None]:
-        result = yield self._calls.create(metadata, segments, bucket.key)
+        create = self._calls.storage.create_bucket_snapshot
+        result = yield self._calls.change(partial(create, metadata, segments, bucket.key))
         stored = not isinstance(result, Exception)
         if stored:
             bucket.number = result
@@ -50,12 +51,13 @@ class Snapshots:
     def read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
         """Some segments of a bucket that has a snapshot."""
         assert bucket.number is not None
-        return self._calls.read_segments(bucket.number, first, last)
+        read = self._calls.storage.get_bucket_snapshot_segment
+        return self._calls.read(partial(read, bucket.number, first, last))
 
     def read_metadata(self, bucket: SealedBucket) -> Promise[Sequence[SegmentMetadata] | Exception]:
         """What a snapshot says of its segments."""
         assert bucket.number is not None
-        return self._calls.read_metadata(bucket.number)
+        return self._calls.read(partial(self._calls.storage.get_bucket_snapshot_metadata, bucket.number))
 
     # ---- Deletion
 
@@ -68,7 +70,7 @@ class Snapshots:
     def _delete(self, bucket: SealedBucket) -> Steps[bool]:
         if bucket.number is None:
             return True
-        result = yield self._calls.delete(bucket.number)
+        result = yield self._calls.change(partial(self._calls.storage.delete_bucket_snapshot, bucket.number))
         return not isinstance(result, Exception) and (yield self._keys.remove(bucket.key, bucket.number))
 
     def dispose(self, bucket: SealedBucket) -> Promise[bool]:
