@@ -26,23 +26,16 @@ class FileDurable(Durable):
     """A folder, and calls under way."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self.folder = folder
         self.opened()
-        super().__init__()
 
     def opened(self) -> None:
         """Open the folder, as another process would."""
         self.storage = FileSnapshotStorage(self.folder)
         self.cursor = FileCursorProperties(self.folder / "properties")
-
-    @property
-    def properties(self) -> dict[str, str]:  # type: ignore[override]
-        """The cursor's."""
-        return dict(self.cursor.get_cursor_properties())
-
-    @properties.setter
-    def properties(self, _: dict[str, str]) -> None:
-        """They are the file's."""
+        self.properties = dict(self.cursor.get_cursor_properties())
+        self.mark = self.cursor.get_mark_deleted_position()
 
     def numbers(self) -> list[int]:
         return self.storage.numbers()
@@ -89,13 +82,19 @@ class FileDurable(Durable):
         return {range_text(key): value for key, value in self.properties.items()}
 
     def put(self, key: str, value: str) -> Any:
-        return ended(lambda done: self.cursor.put_cursor_property(key, value, done))
+        return self.changed(lambda done: self.cursor.put_cursor_property(key, value, done))
 
     def remove(self, key: str) -> Any:
-        return ended(lambda done: self.cursor.remove_cursor_property(key, done))
+        return self.changed(lambda done: self.cursor.remove_cursor_property(key, done))
+
+    def changed(self, call: Callable[[Done[Any]], None]) -> Any:
+        """What a call to the cursor has come to; its properties are others from then on."""
+        result = ended(call)
+        self.properties = dict(self.cursor.get_cursor_properties())
+        return result
 
     def lose(self) -> None:
-        for key in self.properties:
+        for key in [*self.properties]:
             self.remove(key)
 
 
@@ -110,7 +109,6 @@ class FileRig(Rig):
     def recover(self, failing: int, order: int) -> None:
         """Have another tracker made, on the files as they are."""
         self.durable.opened()
-        self.durable.mark = self.durable.cursor.get_mark_deleted_position()
         super().recover(failing, order)
 
     def mark(self, ledger: int, entry: int) -> None:
