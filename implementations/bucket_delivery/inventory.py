@@ -62,8 +62,6 @@ class PackedMetadata(Sequence[SegmentMetadata]):
 
     def found_whole(self) -> PositionSet | None:
         """All positions, if none is in several segments. ``InvalidSnapshotException`` where a bitmap is none."""
-        if self.whole is not None:
-            return self.whole
         bitmaps = [*self._bitmaps(0, len(self))]
         whole = union_of(bitmaps)
         return whole if len(whole) == sum(len(entries) for _, entries in bitmaps) else None
