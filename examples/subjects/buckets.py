@@ -32,16 +32,14 @@ GONE = (BucketNotExistException, InvalidSnapshotException)
 NEVER = 2**63 - 1
 
 
-def result_of(call: Callable[[Done[Any]], None]) -> Any:
+def result_of(call: Callable[..., None], *arguments: Any) -> Any:
     """What a call comes to, before it returns. It is made four times at most; its last error is raised."""
-    for _ in range(4):
-        told: list[Any] = []
-        call(told.append)
-        if not isinstance(told[0], BucketSnapshotPersistenceException):
-            break
-    if isinstance(told[0], Exception):
-        raise told[0]
-    return told[0]
+    told: list[Any] = []
+    while not told or (isinstance(told[-1], BucketSnapshotPersistenceException) and len(told) < 4):
+        call(*arguments, told.append)
+    if isinstance(told[-1], Exception):
+        raise told[-1]
+    return told[-1]
 
 
 @dataclass(eq=False)
@@ -161,9 +159,8 @@ class Tracker:
         if segments:
             bucket = Bucket(first, last, 0, [about(segment) for segment in segments])
             self.place(bucket, segments[0])
-            create, put = self.storage.create_bucket_snapshot, self.cursor.put_cursor_property
-            bucket.number = result_of(lambda done: create(bucket.about, segments, bucket.key, done))
-            result_of(lambda done: put(bucket.key, str(bucket.number), done))
+            bucket.number = result_of(self.storage.create_bucket_snapshot, bucket.about, segments, bucket.key)
+            result_of(self.cursor.put_cursor_property, bucket.key, str(bucket.number))
             if self.is_due():
                 self.fire_at_once()
 
@@ -190,14 +187,13 @@ class Tracker:
 
     def delete(self, bucket: Bucket) -> None:
         """Delete a snapshot, then its key."""
-        result_of(lambda done: self.storage.delete_bucket_snapshot(bucket.number, done))
-        result_of(lambda done: self.cursor.remove_cursor_property(bucket.key, done))
+        result_of(self.storage.delete_bucket_snapshot, bucket.number)
+        result_of(self.cursor.remove_cursor_property, bucket.key)
 
     def read(self, bucket: Bucket, segment: int) -> Segment:
         """A segment of a bucket."""
-        read = self.storage.get_bucket_snapshot_segment
-        segments: list[Segment] = result_of(lambda done: read(bucket.number, segment, segment, done))
-        return segments[0]
+        (found,) = result_of(self.storage.get_bucket_snapshot_segment, bucket.number, segment, segment)
+        return [*found]
 
     # ---- Handing out
 
@@ -340,9 +336,8 @@ class Tracker:
 
     def remains(self, bucket: Bucket) -> Segment:
         """The first segment of a bucket that is not due as a whole; none where there is none, or no snapshot."""
-        describe = self.storage.get_bucket_snapshot_metadata
         try:
-            bucket.about = result_of(lambda done: describe(bucket.number, done))
+            bucket.about = result_of(self.storage.get_bucket_snapshot_metadata, bucket.number)
             bucket.current = 1 + sum(each.max_schedule_timestamp <= self.cutoff() for each in bucket.about)
             return self.read(bucket, bucket.current) if bucket.current <= len(bucket.about) else []
         except GONE:
