@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_tck.implementations.bucket_delivery.buckets import PlacedBuckets, SealedBucket
 from broker_tck.implementations.bucket_delivery.held import HeldIndex
-from broker_tck.implementations.bucket_delivery.packed import Packed
+from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged
 from broker_tck.implementations.bucket_delivery.queues import SharedQueue, Strays
 from broker_tck.implementations.interface import DelayedIndex
 
@@ -29,6 +29,19 @@ class GrowingBucket(Strays):
         if self.first_ledger == NO_LEDGER:
             self.first_ledger = ledger
         self.last_ledger = self.joined = ledger
+
+    def take_until(self, last: int) -> Packed:
+        """Take out what is not after a time, in ascending order."""
+        taken = Packed()
+        while self.first <= last:
+            taken.append(*self.pop())
+        return taken
+
+    def drain(self) -> Packed:
+        """Take out everything, in ascending order."""
+        drained = merged([in_order(self._fresh), *self._runs.take_short(len(self))])
+        self.clear()
+        return drained
 
 
 class Memory:

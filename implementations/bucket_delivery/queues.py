@@ -99,13 +99,6 @@ class Strays:
     def __len__(self) -> int:
         return len(self._fresh.times) + self._runs.size
 
-    @property
-    def head(self) -> DelayedIndex | None:
-        """The first index."""
-        if self._fresh.times:
-            self._sort()
-        return self._runs.head
-
     def push(self, at: int, ledger: int, entry: int) -> None:
         """Add an index."""
         fresh = self._fresh
@@ -123,75 +116,45 @@ class Strays:
 
     def pop(self) -> DelayedIndex:
         """Take the first index out. ``IndexError`` where there is none."""
-        if self._fresh.times:
-            self._sort()
-        index = self._runs.pop()
+        index = self._sorted().pop()
         self.first = self._runs.first
         return index
 
-    def take_until(self, last: int) -> Packed:
-        """Take out what is not after a time, in ascending order."""
-        taken = Packed()
-        while self.first <= last:
-            taken.append(*self.pop())
-        return taken
-
-    def drain(self) -> Packed:
-        """Take out everything, in ascending order."""
-        drained = merged([in_order(self._fresh), *self._runs.take_short(len(self))])
-        self.clear()
-        return drained
-
-    def _sort(self) -> None:
-        """Make a run of what has come, and of the runs that are not much longer than that."""
-        fresh, self._fresh = self._fresh, Packed()
-        self._runs.add(merged([in_order(fresh), *self._runs.take_short(len(fresh))]))
+    def _sorted(self) -> Runs:
+        """All indexes, those that have come in a run, together with runs that are not much longer than that."""
+        if self._fresh.times:
+            fresh, self._fresh = self._fresh, Packed()
+            self._runs.add(merged([in_order(fresh), *self._runs.take_short(len(fresh))]))
+        return self._runs
 
 
-class SharedQueue:
+class SharedQueue(Strays):
     """What may be handed out next. A loaded segment stays packed as it is."""
 
-    __slots__ = ("_segments", "_strays", "first")
-
-    def __init__(self) -> None:
-        self.clear()
+    __slots__ = ("_segments",)
 
     def clear(self) -> None:
         """Remove everything."""
+        super().clear()
         self._segments = Runs()
-        self._strays = Strays()
-        self.first = NEVER
-        """The time of the first index, or :data:`NEVER`; milliseconds."""
 
     def __len__(self) -> int:
-        return self._segments.size + len(self._strays)
-
-    @property
-    def head(self) -> DelayedIndex | None:
-        """The first index."""
-        head, stray = self._segments.head, self._strays.head
-        return stray if head is None or (stray is not None and stray < head) else head
+        return self._segments.size + super().__len__()
 
     def share(self, segment: Packed) -> None:
         """Add indexes that ascend and do not change any more, such as a segment's."""
         self._segments.add(segment)
         self.first = min(self.first, self._segments.first)
 
-    def push(self, at: int, ledger: int, entry: int) -> None:
-        """Add one index."""
-        self._strays.push(at, ledger, entry)
-        if at < self.first:
-            self.first = at
-
-    def push_all(self, indexes: Packed) -> None:
-        """Add a few indexes in ascending order."""
-        self._strays.push_all(indexes)
-        self.first = min(self.first, self._strays.first)
+    @property
+    def head(self) -> DelayedIndex | None:
+        """The first index."""
+        segment, stray = self._segments.head, self._sorted().head
+        return stray if segment is None or (stray is not None and stray < segment) else segment
 
     def pop(self) -> DelayedIndex:
         """Take the first index out. ``IndexError`` where there is none."""
-        head, stray = self._segments.head, self._strays.head
-        part = self._strays if head is None or (stray is not None and stray < head) else self._segments
-        index = part.pop()
-        self.first = min(self._segments.first, self._strays.first)
+        segment, stray = self._segments.head, self._sorted().head
+        index = (self._runs if segment is None or (stray is not None and stray < segment) else self._segments).pop()
+        self.first = min(self._segments.first, self._runs.first)
         return index
