@@ -4,44 +4,9 @@ from __future__ import annotations
 
 from broker_tck.implementations.bucket_delivery.buckets import PlacedBuckets, SealedBucket
 from broker_tck.implementations.bucket_delivery.held import HeldIndex
-from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged
-from broker_tck.implementations.bucket_delivery.queues import SharedQueue, Strays
+from broker_tck.implementations.bucket_delivery.packed import Packed
+from broker_tck.implementations.bucket_delivery.queues import NO_LEDGER, GrowingBucket, SharedQueue
 from broker_tck.implementations.interface import DelayedIndex
-
-NO_LEDGER = -1
-"""In place of a ledger id, none of which is negative."""
-
-
-class GrowingBucket(Strays):
-    """What is not sealed yet, and the range of ledgers over which it has grown: what is due leaves, the range stays."""
-
-    __slots__ = ("first_ledger", "joined", "last_ledger")
-
-    def clear(self) -> None:
-        """Remove everything, and begin anew: the next message decides where the range begins."""
-        super().clear()
-        self.first_ledger = self.last_ledger = NO_LEDGER
-        self.joined = NO_LEDGER
-        """The ledger whose messages join without a look at the sealed buckets: none lies over it."""
-
-    def join(self, ledger: int) -> None:
-        """Let the messages of a ledger join, which is not below the last one."""
-        if self.first_ledger == NO_LEDGER:
-            self.first_ledger = ledger
-        self.last_ledger = self.joined = ledger
-
-    def take_until(self, last: int) -> Packed:
-        """Take out what is not after a time, in ascending order."""
-        taken = Packed()
-        while self.first <= last:
-            taken.append(*self.pop())
-        return taken
-
-    def drain(self) -> Packed:
-        """Take out everything, in ascending order."""
-        drained = merged([in_order(self._fresh), *self._runs.take_short(len(self))])
-        self.clear()
-        return drained
 
 
 class Memory:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
 from broker_tck.implementations.bucket_delivery.inventory import stock_of
-from broker_tck.implementations.bucket_delivery.memory import NO_LEDGER, Memory
+from broker_tck.implementations.bucket_delivery.memory import Memory
 from broker_tck.implementations.bucket_delivery.packed import Packed
 from broker_tck.implementations.bucket_delivery.positions import positions_of
+from broker_tck.implementations.bucket_delivery.queues import NO_LEDGER
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
 from broker_tck.implementations.bucket_delivery.snapshots import Snapshots
 from broker_tck.implementations.interface import BucketDeliveryConfig, SegmentMetadata
