@@ -79,10 +79,10 @@ class _Metadata(msgspec.Struct, array_like=True):
 
     key: str
     """Of the bucket."""
-    first_times: bytes
-    last_times: bytes
-    starts: bytes
-    ledgers: bytes
+    first_times: memoryview
+    last_times: memoryview
+    starts: memoryview
+    ledgers: memoryview
     bitmaps: list[bytes]
     whole: dict[int, bytes]
     """All positions; none where these are left out, as some position is in several segments."""
@@ -97,10 +97,10 @@ def metadata_bytes(metadata: Sequence[SegmentMetadata], key: str) -> bytes:
     whole = said.found_whole() or PositionSet()
     stored = _Metadata(
         key,
-        said.first_times.tobytes(),
-        said.last_times.tobytes(),
-        said.starts.tobytes(),
-        said.ledgers.tobytes(),
+        memoryview(said.first_times),
+        memoryview(said.last_times),
+        memoryview(said.starts),
+        memoryview(said.ledgers),
         [*said.bitmaps],
         whole.serialized(),
     )
@@ -112,13 +112,19 @@ def read_metadata(data: bytes) -> PackedMetadata:
     stored = msgspec.msgpack.decode(data, type=_Metadata)
     whole = {ledger: read_entries(bitmap) for ledger, bitmap in stored.whole.items()}
     return PackedMetadata(
-        array("q", stored.first_times),
-        array("q", stored.last_times),
-        array("I", stored.starts),
-        array("q", stored.ledgers),
+        _column("q", stored.first_times),
+        _column("q", stored.last_times),
+        _column("I", stored.starts),
+        _column("q", stored.ledgers),
         stored.bitmaps,
         PositionSet(whole) if whole else None,
     )
+
+
+def _column(typecode: str, data: memoryview) -> array[int]:
+    column: array[int] = array(typecode)
+    column.frombytes(data)
+    return column
 
 
 def segment_bytes(segment: Packed) -> bytes:
@@ -129,4 +135,6 @@ def segment_bytes(segment: Packed) -> bytes:
 def read_segment(data: bytes) -> Packed:
     """A segment, from the bytes of a part that was checked."""
     n = len(data) // INDEX_SIZE
-    return Packed(array("q", data[: 8 * n]), array("q", data[8 * n : 16 * n]), array("I", data[16 * n :]))
+    columns = memoryview(data)
+    times, ledgers, entries = columns[: 8 * n], columns[8 * n : 16 * n], columns[16 * n :]
+    return Packed(_column("q", times), _column("q", ledgers), _column("I", entries))
