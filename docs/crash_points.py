@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from crash_conditions import CRASH_POINTS, IN_TIME, CrashPoints
+
 from broker_tck.model.reference import Fault
-from broker_tck.properties.contracts.bucket_delivery.crash_points import CRASH_POINTS, IN_TIME, CrashPoints
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.walk import OPERATIONS, generated, walk_seed

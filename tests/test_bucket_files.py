@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bucket_kit import Broker, Config
-from file_rig import FileRig, ended
+from file_rig import START, FileDurable, FileRig, broker, drained
 from pyroaring import BitMap
 
-from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, FileSnapshotStorage, disk
+from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, disk
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
 from broker_tck.implementations.interface import (
-    BadVersionException,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
-    BucketSnapshotStorage,
-    CursorProperties,
     IllegalArgumentException,
     InvalidSnapshotException,
     SegmentMetadata,
@@ -40,7 +36,7 @@ SEGMENTS = [
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="a child is forked, to be killed")
 
 
-def metadata_of(segments: list[Packed]) -> list[SegmentMetadata]:
+def metadata_of(segments: Sequence[Packed]) -> list[SegmentMetadata]:
     return [
         SegmentMetadata(
             segment[0][0],
@@ -51,171 +47,113 @@ def metadata_of(segments: list[Packed]) -> list[SegmentMetadata]:
     ]
 
 
-def created(storage: FileSnapshotStorage, segments: Any = SEGMENTS) -> Any:
-    known = metadata_of([packed(segment) for segment in segments])
-    return ended(lambda done: storage.create_bucket_snapshot(known, segments, KEY, done))
+SNAPSHOT: Any = metadata_of(SEGMENTS), SEGMENTS
 
 
-def metadata(storage: FileSnapshotStorage, number: int) -> Any:
-    said = ended(lambda done: storage.get_bucket_snapshot_metadata(number, done))
+def metadata(durable: FileDurable, number: int) -> Any:
+    said = durable.metadata(number)
     return said if isinstance(said, Exception) else [*said]
-
-
-def segments(storage: FileSnapshotStorage, number: int, first: int, last: int) -> Any:
-    return ended(lambda done: storage.get_bucket_snapshot_segment(number, first, last, done))
-
-
-def deleted(storage: FileSnapshotStorage, number: int) -> Any:
-    return ended(lambda done: storage.delete_bucket_snapshot(number, done))
 
 
 # ---- Snapshots
 
 
 def test_a_snapshot_is_read_as_it_was_written(tmp_path: Path) -> None:
-    storage: BucketSnapshotStorage = FileSnapshotStorage(tmp_path / "new" / "folder")
-    assert isinstance(storage, FileSnapshotStorage)
-    assert created(storage) == 1
-    assert created(storage, [[*segment] for segment in SEGMENTS]) == 2
-    storage = FileSnapshotStorage(tmp_path / "new" / "folder")
+    folder = tmp_path / "new" / "folder"
+    durable = FileDurable(folder)
+    assert durable.create(SNAPSHOT, KEY) == 1
+    assert durable.create((SNAPSHOT[0], [[*segment] for segment in SEGMENTS]), KEY) == 2
+    durable.opened()
     for number in (1, 2):
-        assert metadata(storage, number) == metadata_of(SEGMENTS)
-        assert segments(storage, number, 1, 3) == SEGMENTS
-        assert segments(storage, number, 2, 2) == SEGMENTS[1:2]
-    one, other = (path.read_bytes() for path in sorted((tmp_path / "new" / "folder").iterdir()))
+        assert metadata(durable, number) == metadata_of(SEGMENTS)
+        assert durable.segments(number, 1, 3) == SEGMENTS
+        assert durable.segments(number, 2, 2) == SEGMENTS[1:2]
+    one, other = (path.read_bytes() for path in sorted(folder.iterdir()))
     assert one == other
     for first, last in ((0, 1), (1, 4), (3, 2)):
-        assert isinstance(segments(storage, 1, first, last), IllegalArgumentException)
+        assert isinstance(durable.segments(1, first, last), IllegalArgumentException)
 
 
 def test_no_number_is_given_again(tmp_path: Path) -> None:
-    storage = FileSnapshotStorage(tmp_path)
-    assert [created(storage) for _ in range(3)] == [1, 2, 3]
-    assert deleted(storage, 3) is None
-    assert deleted(storage, 3) is None, "as good as deleted"
-    assert deleted(storage, 1) is None
-    assert isinstance(metadata(storage, 3), BucketNotExistException)
-    assert isinstance(segments(storage, 3, 1, 1), BucketNotExistException)
-    assert storage.numbers() == [2]
-    storage = FileSnapshotStorage(tmp_path)
-    assert created(storage) == 4
-    (tmp_path / "last-number").write_bytes(b"12")
-    with pytest.raises(InvalidSnapshotException):
-        FileSnapshotStorage(tmp_path)
+    durable = FileDurable(tmp_path)
+    assert [durable.create(SNAPSHOT, KEY) for _ in range(3)] == [1, 2, 3]
+    assert [durable.delete(number) for number in (3, 3, 1)] == [None] * 3, "one that is not there is as good as deleted"
+    assert isinstance(durable.metadata(3), BucketNotExistException)
+    assert isinstance(durable.segments(3, 1, 1), BucketNotExistException)
+    assert durable.numbers() == [2]
+    durable.opened()
+    assert durable.create(SNAPSHOT, KEY) == 4
+    assert [durable.delete(number) for number in (4, 2)] == [None, None]
+    assert [path.name for path in tmp_path.iterdir()] == ["4.deleted"]
 
 
-def test_what_is_no_bitmap_is_told_and_not_stored(tmp_path: Path) -> None:
-    storage = FileSnapshotStorage(tmp_path)
-    for bitmap in (b"", b"no bitmap"):
-        broken = [SegmentMetadata(5, 5, {1: bitmap})]
-        told = ended(lambda done, said=broken: storage.create_bucket_snapshot(said, SEGMENTS[:1], KEY, done))
-        assert isinstance(told, InvalidSnapshotException)
-    assert storage.numbers() == []
+@pytest.mark.parametrize("bitmap", [b"", b"no bitmap"])
+def test_what_is_no_bitmap_is_told_and_not_stored(bitmap: bytes, tmp_path: Path) -> None:
+    durable = FileDurable(tmp_path)
+    broken: Any = [SegmentMetadata(5, 5, {1: bitmap})], SEGMENTS[:1]
+    assert isinstance(durable.create(broken, KEY), InvalidSnapshotException)
+    assert durable.numbers() == []
 
 
 def test_what_was_half_written_is_swept(tmp_path: Path) -> None:
     (tmp_path / "1.snapshot.tmp").write_bytes(b"half")
     (tmp_path / "notes").write_text("of somebody else")
-    storage = FileSnapshotStorage(tmp_path)
+    FileDurable(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
-    assert created(storage) == 1
 
 
-def test_a_file_that_is_torn_at_any_byte_is_told(tmp_path: Path) -> None:
-    storage = FileSnapshotStorage(tmp_path)
-    created(storage)
+def test_no_torn_file_and_no_flipped_bit_is_taken_for_what_was_written(tmp_path: Path) -> None:
+    durable = FileDurable(tmp_path)
+    durable.create(SNAPSHOT, KEY)
     path = tmp_path / "1.snapshot"
     whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        assert isinstance(metadata(storage, 1), InvalidSnapshotException), length
-        assert isinstance(segments(storage, 1, 3, 3), InvalidSnapshotException), length
-    path.write_bytes(whole + b"\0")
-    assert isinstance(metadata(storage, 1), InvalidSnapshotException)
-    path.write_bytes(whole)
-    assert segments(storage, 1, 1, 3) == SEGMENTS
+    good = [metadata_of(SEGMENTS), *([each] for each in SEGMENTS)]
 
+    def damaged(content: bytes) -> int:
+        path.write_bytes(content)
+        answers = [metadata(durable, 1), *(durable.segments(1, k, k) for k in (1, 2, 3))]
+        bad = [isinstance(answer, InvalidSnapshotException) for answer in answers]
+        assert all(told or answer == right for told, answer, right in zip(bad, answers, good, strict=True))
+        return sum(bad)
 
-def test_no_flipped_byte_is_taken_for_what_was_written(tmp_path: Path) -> None:
-    storage = FileSnapshotStorage(tmp_path)
-    created(storage)
-    path = tmp_path / "1.snapshot"
-    whole = path.read_bytes()
-    reads: list[tuple[Callable[[], Any], Any]] = [(lambda: metadata(storage, 1), metadata_of(SEGMENTS))]
-    reads += [(lambda k=k: segments(storage, 1, k, k), SEGMENTS[k - 1 : k]) for k in (1, 2, 3)]
-    for at in range(len(whole)):
+    assert damaged(whole) == 0
+    assert damaged(whole + b"\0") == 4
+    for at, byte in enumerate(whole):
+        assert damaged(whole[:at]) == 4, at
         for bit in (1, 128):
-            path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
-            answers = [read() for read, _ in reads]
-            damaged = [isinstance(answer, InvalidSnapshotException) for answer in answers]
-            assert sum(damaged) in (1, 4), "one part alone, or the head"
-            assert all(bad or a == good for bad, a, (_, good) in zip(damaged, answers, reads, strict=True))
-
-
-def test_a_segment_is_read_without_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = FileSnapshotStorage(tmp_path)
-    many = [packed([(n, n, n)] * 1000) for n in range(1, 6)]
-    created(storage, many)
-    read: list[int] = []
-    opened = FileSnapshotStorage._open
-
-    class Counting:
-        def __init__(self, file: Any) -> None:
-            self.file = file
-
-        def __enter__(self) -> Any:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            self.file.close()
-
-        def seek(self, *where: int) -> Any:
-            return self.file.seek(*where)
-
-        def read(self, n: int) -> Any:
-            read.append(n)
-            return self.file.read(n)
-
-    monkeypatch.setattr(FileSnapshotStorage, "_open", lambda self, number: Counting(opened(self, number)))
-    assert segments(storage, 1, 4, 4) == many[3:4]
-    assert sum(read) == 20 * 1000 + 24 + 6 * 20 + 4
-    read.clear()
-    assert len(metadata(storage, 1)) == 5
-    assert sum(read) < 1000
+            assert damaged(whole[:at] + bytes([byte ^ bit]) + whole[at + 1 :]) in (1, 4), (
+                "one part alone, or the footer"
+            )
 
 
 def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage, cursor = FileSnapshotStorage(tmp_path), FileCursorProperties(tmp_path / "properties")
-    created(storage)
+    durable = FileDurable(tmp_path)
+    durable.create(SNAPSHOT, KEY)
 
     def full(*_: object) -> int:
         raise OSError("no space left")
 
     with monkeypatch.context() as patched:
         patched.setattr(disk.os, "fsync", full)
-        assert isinstance(created(storage), BucketSnapshotPersistenceException)
-        assert isinstance(deleted(storage, 1), BucketSnapshotPersistenceException)
-        put = ended(lambda done: cursor.put_cursor_property(KEY, "1", done))
-        assert isinstance(put, BucketSnapshotPersistenceException)
+        for told in (durable.create(SNAPSHOT, KEY), durable.delete(1), durable.put(KEY, "1")):
+            assert isinstance(told, BucketSnapshotPersistenceException)
     assert not [*tmp_path.glob("*.tmp")]
-    assert not cursor.get_cursor_properties()
-    assert segments(storage, 1, 1, 3) == SEGMENTS
+    assert not durable.properties
+    assert durable.segments(1, 1, 3) == SEGMENTS
     with monkeypatch.context() as patched:
         patched.setattr(disk, "settle", full)
-        assert isinstance(created(storage), BucketSnapshotPersistenceException), "it may be there after a crash, or not"
-        put = ended(lambda done: cursor.put_cursor_property(KEY, "1", done))
-        assert isinstance(put, BucketSnapshotPersistenceException)
-    assert created(storage) == 3
-    assert isinstance(ended(lambda done: cursor.put_cursor_property(KEY, "3", done)), BadVersionException)
-    assert ended(lambda done: cursor.put_cursor_property(KEY, "3", done)) is None
+        for told in (durable.create(SNAPSHOT, KEY), durable.put(KEY, "1")):
+            assert isinstance(told, BucketSnapshotPersistenceException), "it may be there after a crash, or not"
+    assert durable.create(SNAPSHOT, KEY) == 3
+    assert durable.properties == {KEY: "1"}
 
 
 def test_a_file_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = FileSnapshotStorage(tmp_path)
+    durable = FileDurable(tmp_path)
     calls: list[str] = []
     for name in ("write", "fsync", "replace"):
         monkeypatch.setattr(disk.os, name, noting(calls, name))
-    created(storage)
+    durable.create(SNAPSHOT, KEY)
     assert calls == ["write"] * 5 + ["fsync", "replace", "fsync"]
 
 
@@ -228,40 +166,27 @@ def noting(calls: list[str], name: str) -> Callable[..., Any]:
 
 
 def test_properties_are_read_as_they_were_written(tmp_path: Path) -> None:
-    path = tmp_path / "properties"
-    cursor: CursorProperties = FileCursorProperties(path)
-    assert isinstance(cursor, FileCursorProperties)
-    assert (cursor.get_cursor_properties(), cursor.get_mark_deleted_position()) == ({}, None)
-    assert ended(lambda done: cursor.put_cursor_property("b", "1", done)) is None
-    assert ended(lambda done: cursor.put_cursor_property("a\n\u20ac", "2", done)) is None
-    cursor.mark_delete((2**62, -1))
-    assert ended(lambda done: cursor.remove_cursor_property("c", done)) is None
-    cursor = FileCursorProperties(path)
-    assert [*cursor.get_cursor_properties().items()] == [("a\n\u20ac", "2"), ("b", "1")]
-    assert cursor.get_mark_deleted_position() == (2**62, -1)
-    assert ended(lambda done: cursor.remove_cursor_property("b", done)) is None
-    assert FileCursorProperties(path).get_cursor_properties() == {"a\n\u20ac": "2"}
+    durable = FileDurable(tmp_path)
+    assert (durable.properties, durable.cursor.get_mark_deleted_position()) == ({}, None)
+    assert [durable.put("b", "1"), durable.put("a\n\u20ac", "2"), durable.remove("c")] == [None] * 3
+    durable.cursor.mark_delete((2**62, -1))
+    durable.opened()
+    assert [*durable.properties.items()] == [("a\n\u20ac", "2"), ("b", "1")]
+    assert durable.cursor.get_mark_deleted_position() == (2**62, -1)
+    assert durable.remove("b") is None
+    durable.opened()
+    assert durable.properties == {"a\n\u20ac": "2"}
 
 
 def test_damaged_properties_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "properties"
-    cursor = FileCursorProperties(path)
-    ended(lambda done: cursor.put_cursor_property(KEY, "1", done))
+    durable, path = FileDurable(tmp_path), tmp_path / "properties"
+    durable.put(KEY, "1")
     whole = path.read_bytes()
-    for at in range(len(whole)):
-        for bad in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]):
+    for at, byte in enumerate(whole):
+        for bad in (whole[:at], whole[:at] + bytes([byte ^ 1]) + whole[at + 1 :]):
             path.write_bytes(bad)
             with pytest.raises(InvalidSnapshotException):
                 FileCursorProperties(path)
-    assert isinstance(ended(lambda done: cursor.put_cursor_property(KEY, "2", done)), InvalidSnapshotException)
-
-
-def test_properties_that_somebody_else_has_changed_are_read_again(tmp_path: Path) -> None:
-    one, other = (FileCursorProperties(tmp_path / "properties") for _ in range(2))
-    assert ended(lambda done: one.put_cursor_property("a", "1", done)) is None
-    assert isinstance(ended(lambda done: other.put_cursor_property("b", "2", done)), BadVersionException)
-    assert ended(lambda done: other.put_cursor_property("b", "2", done)) is None
-    assert FileCursorProperties(tmp_path / "properties").get_cursor_properties() == {"a": "1", "b": "2"}
 
 
 # ---- The tracker over files
@@ -291,16 +216,16 @@ EACH = 3
 POSITIONS = [(ledger, entry) for ledger in range(1, LEDGERS + 1) for entry in range(EACH)]
 
 
-def opened(folder: Path) -> Broker:
+def opened(folder: Path) -> FileRig:
     """A tracker over files, with neighbours to merge, and a trim."""
-    config = Config(min_index_count=3, max_buckets=2)
-    return Broker(config, FileSnapshotStorage(folder), FileCursorProperties(folder / "properties"))
+    rig: FileRig = broker(folder, min_index_count=3, max_buckets=2)
+    return rig
 
 
 def story(folder: Path, told: Callable[[str], None]) -> None:
     """Seals, merges, loads, deletions, a trim and a clear; what the storage was asked and has done is told."""
-    broker = opened(folder)
-    storage = broker.storage
+    rig = opened(folder)
+    storage: Any = rig.durable.storage
     create, delete = storage._create, storage._delete
 
     def creating(*args: Any) -> Any:
@@ -314,14 +239,14 @@ def story(folder: Path, told: Callable[[str], None]) -> None:
 
     storage._create, storage._delete = creating, deleting
     for ledger, entry in POSITIONS:
-        broker.add(ledger, entry, 100 * entry + ledger)
+        rig.add(ledger, entry, START + 100 * entry + ledger)
         if (ledger, entry) == (6, 0):
-            broker.cursor.mark_delete((3, -1))
-    broker.advance(105)
-    broker.get()
-    broker.tracker.clear()
+            rig.mark(3, -1)
+    rig.advance(105)
+    rig.get(10**9)
+    rig.clear()
     for ledger, entry in POSITIONS[:9]:
-        broker.add(ledger, entry, 1000 * (entry + 1))
+        rig.add(ledger, entry, START + 1000 * (entry + 1))
 
 
 class Deadly:
@@ -371,11 +296,10 @@ def killed(folder: Path, fatal: int) -> tuple[bool, list[str]]:
 
 def whole_snapshots(folder: Path) -> Iterator[int]:
     """The numbers of all snapshots, each of which is read to its last byte."""
-    storage = FileSnapshotStorage(folder)
-    for number in storage.numbers():
-        said = metadata(storage, number)
-        stored = segments(storage, number, 1, len(said))
-        assert said == metadata_of(stored)
+    durable = FileDurable(folder)
+    for number in durable.numbers():
+        said = metadata(durable, number)
+        assert said == metadata_of(durable.segments(number, 1, len(said)))
         yield number
 
 
@@ -400,15 +324,13 @@ def test_a_killed_process_leaves_whole_snapshots_alone(tmp_path: Path, monkeypat
 
 def recovers(folder: Path) -> None:
     """Another tracker takes over what there is, is told again of all messages, and hands out each once."""
-    broker = opened(folder)
-    live = (broker.cursor.get_mark_deleted_position() or (0, 0))[0]
-    held = [position for position in POSITIONS if broker.tracker.contains_message(*position)]
-    assert broker.tracker.get_number_of_delayed_messages() == len(held)
-    now = {position for position in POSITIONS if not broker.add(*position, 5000)}
-    assert not now
-    out = broker.drained()
+    rig = opened(folder)
+    live = (rig.durable.mark or (0, 0))[0]
+    assert rig.seen()[0] == sum(bool(rig.contains(*position)) for position in POSITIONS)
+    assert all(rig.add(*position, START + 5000) for position in POSITIONS)
+    out = drained(rig)
     assert len(out) == len({*out})
     assert {*out} == {position for position in POSITIONS if position[0] >= live}
-    broker.tracker.clear()
-    assert not broker.cursor.get_cursor_properties()
-    assert len(broker.storage.numbers()) <= 1, "the one that was stored when its key was not"
+    rig.clear()
+    assert not rig.durable.keys()
+    assert len(rig.snapshots()) <= 1, "the one that was stored when its key was not"

@@ -10,56 +10,33 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from bucket_kit import START, Broker, Config, Shelf
-from pyroaring import BitMap
+from file_rig import START, broker, drained
 
-from broker_tck.implementations.bucket_delivery.cutting import Cutting
 from broker_tck.implementations.bucket_delivery.files.layout import metadata_bytes, read_metadata
-from broker_tck.implementations.bucket_delivery.inventory import stock_behind, stock_of
-from broker_tck.implementations.bucket_delivery.metadata import packed_metadata
+from broker_tck.implementations.bucket_delivery.inventory import packed_metadata, stock_behind, stock_of
 from broker_tck.implementations.bucket_delivery.packed import Packed, in_order, merged, packed
-from broker_tck.implementations.bucket_delivery.positions import PositionSet, positions_of
-from broker_tck.implementations.bucket_delivery.promise import Promise, all_of, kept
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
-from broker_tck.implementations.bucket_delivery.selection import _best, chosen
-from broker_tck.implementations.bucket_delivery.shared_queue import SharedQueue
-from broker_tck.implementations.bucket_delivery.strays import Strays
+from broker_tck.implementations.bucket_delivery.positions import positions_of
+from broker_tck.implementations.bucket_delivery.queues import SharedQueue, Strays
+from broker_tck.implementations.bucket_delivery.sealing import cut
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
-    BucketDelayedDeliveryTracker,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
     DelayedIndex,
     IllegalArgumentException,
-    ShowsBuckets,
+    SegmentMetadata,
 )
-from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import resolve
-from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.contracts.bucket_delivery.operations import WAITS, Config
+from broker_tck.properties.contracts.bucket_delivery.rig import Rig
+from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable
+from broker_tck.properties.engine.timer import DispatcherTimer
 
 INDEX_SIZE = 20
 
 
 def some(chance: random.Random, n: int) -> list[tuple[int, int, int]]:
     return [(chance.randrange(50), chance.randrange(3), chance.randrange(20)) for _ in range(n)]
-
-
-# ---- Against the model
-
-
-@pytest.mark.smoke
-def test_it_does_as_the_model() -> None:
-    contract, subject = CONTRACTS["bucket-delivery"], resolve("bucket")
-    for number in range(60):
-        seed = walk_seed(31, number)
-        done = walk(contract, seed, subject.rig, contract.model("ideal"), subject.capabilities)
-        assert done.difference is None, (seed, done.difference)
-
-
-def test_it_offers_the_interface() -> None:
-    tracker = Broker().tracker
-    assert isinstance(tracker, BucketDelayedDeliveryTracker)
-    assert isinstance(tracker, ShowsBuckets)
 
 
 # ---- Packed indexes
@@ -79,7 +56,6 @@ def test_packed_indexes_are_a_sequence() -> None:
     assert [*in_order(columns)] == sorted(rows)
     assert merged([rows[:1], columns[1:2], packed(rows[2:])]) == in_order(columns)
     assert merged([columns]) is columns
-    assert columns.nbytes == 3 * INDEX_SIZE
     both = Packed()
     both.append(*rows[0])
     both.extend(columns[1:])
@@ -95,20 +71,14 @@ def test_packed_indexes_are_a_sequence() -> None:
 @pytest.mark.parametrize("most", [-1, 0, 1, 3])
 def test_segments_are_cut_as_late_as_can_be(step: int, most: int) -> None:
     indexes = packed(sorted(some(random.Random(step), 60)))
-    segments = Cutting(step, most).cut(indexes)
+    segments = cut(indexes, step, most)
     assert [row for segment in segments for row in segment] == [*indexes]
-    assert [*segments.behind(1)] == [row for segment in segments[1:] for row in segment]
-    assert [*segments.first_times()] == [segment[0][0] for segment in segments]
     full = len(indexes) if most == -1 else max(most, 1)
     for segment, following in pairwise(segments):
         assert len(segment) == full or following[0][0] >= segment[0][0] + step
     for segment in segments:
         assert len(segment) == 1 or segment[-1][0] < segment[0][0] + step
         assert len(segment) <= full
-    for segment, (first, last, bitmaps) in zip(segments, segments.metadata(segments.positions()), strict=True):
-        assert (first, last) == (segment[0][0], segment[-1][0])
-        found = {(ledger, entry) for ledger, data in bitmaps.items() for entry in BitMap.deserialize(data)}
-        assert found == {row[1:] for row in segment}
 
 
 def test_an_inventory_knows_what_was_not_loaded() -> None:
@@ -124,44 +94,19 @@ def test_an_inventory_knows_what_was_not_loaded() -> None:
 
 @pytest.mark.parametrize("again", [(), ((30, 2, 2),)])
 def test_an_inventory_is_the_same_read_from_a_file(again: tuple[DelayedIndex, ...]) -> None:
-    rows = [(at, at % 3, at) for at in range(1, 30)]
-    segments = Cutting(5, -1).cut(packed([*rows, *again]))
-    positions = segments.positions()
-    for metadata in (segments.metadata(positions), read_metadata(metadata_bytes(segments.metadata(positions), "key"))):
+    segments = cut(packed([(at, at % 3, at) for at in range(1, 30)] + [*again]), 5, -1)
+    positions = [positions_of(each.ledgers, each.entries) for each in segments]
+    said = [SegmentMetadata(s[0][0], s[-1][0], p.serialized()) for s, p in zip(segments, positions, strict=True)]
+    for metadata in (packed_metadata(said), read_metadata(metadata_bytes(said, "key"))):
+        assert [*metadata] == said
         for skipped in range(len(positions) + 1):
-            read, made = stock_behind(packed_metadata(metadata), skipped), stock_of(positions[skipped:])
-            for place, segment in enumerate([*segments][skipped:]):
+            read, made = stock_behind(metadata, skipped), stock_of(positions[skipped:])
+            for place, segment in enumerate(segments[skipped:]):
                 assert [*read.all] == [*made.all]
                 assert [*read.unloaded] == [*made.unloaded]
                 read.loaded(place, segment)
                 made.loaded(place, segment)
             assert not read.unloaded
-
-
-# ---- Buckets
-
-
-def bucket(first: int, last: int, size: int = 1, times: tuple[int, ...] = (1, 2)) -> SealedBucket:
-    made = SealedBucket(first, last)
-    made.describe(packed([(at, 0, 0) for at in times]).times, 1, size, stock_of([]))
-    return made
-
-
-def test_the_best_neighbours_are_chosen() -> None:
-    def places(buckets: list[SealedBucket]) -> list[int]:
-        return [b.first_ledger for b in chosen(buckets)]
-
-    # The fewest messages decide, though another run is due first.
-    sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
-    pairs = [bucket(n, n, size, (1, at)) for n, (at, size) in enumerate(sizes)]
-    assert [b.first_ledger for b in _best([pairs], 2)] == [2, 3]
-    equal = [bucket(n, n, 5, (1, at)) for n, at in enumerate([300, 300, 100, 300])]
-    assert [b.first_ledger for b in _best([equal], 2)] == [1, 2]
-    wide = [bucket(n, n, 5, (1, 2) if fits == "y" else (1,)) for n, fits in enumerate("yynyyyn")]
-    assert places(wide) == [3, 4, 5]
-    near = [bucket(n, n, 1, times) for n, times in enumerate([(10, 100, 10), (1,), (10, 100, 10), (10, 50, 1000)])]
-    assert places(near) == [2, 3]
-    assert places(near[:1]) == []
 
 
 # ---- Memory
@@ -203,264 +148,156 @@ def test_the_growing_bucket_is_packed_whenever_somebody_asked() -> None:
         for entry in range(n):
             strays.push(START + chance.randrange(10**7), 2**40, entry)
             if entry % 3001 == 0:
-                assert strays.head
+                strays.push(*strays.pop())
         return strays
 
     assert grown(fill) <= n * 24
 
 
 @pytest.mark.slow
-def test_a_tracker_at_rest_costs_what_is_in_memory() -> None:
+def test_a_tracker_at_rest_costs_what_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(7)
     buckets, each = 5, 8_000
+    # What is stored costs nothing.
+    monkeypatch.setattr(Door, "create_bucket_snapshot", lambda self, *of: of[-1](self.durable.create(([], []), "")))
 
-    def fill() -> Broker:
-        broker = Broker(Config(min_index_count=each, time_step=10**8, max_indexes=1000), Forgetful())
+    def fill() -> Rig:
+        rig = broker(min_index_count=each, time_step=10**8, max_indexes=1000)
         for ledger in range(buckets):
             for entry in range(each):
-                broker.add(ledger, entry, 1000 + chance.randrange(10**7))
-        return broker
+                rig.add(ledger, entry, START + 1000 + chance.randrange(10**7))
+        return rig
 
-    broker = fill()
-    shared, growing = broker.tracker.get_queue_sizes()
+    tracker: Any = fill().tracker
+    shared, growing = tracker.get_queue_sizes()
     assert (shared, growing) == ((buckets - 1) * 1000, each)
     # A segment of each bucket, the growing one, and less than a kilobyte for each bucket and segment.
     assert grown(fill) <= 24 * (shared + growing) + 20_000
-    assert not broker.tracker._held.times
-    assert not broker.tracker._held.suspects
-
-
-def test_held_positions_cost_a_bit_or_two() -> None:
-    positions = PositionSet()
-    for entry in range(50_000):
-        positions.add(1, entry)
-    (held,) = positions.serialized().values()
-    assert len(held) <= 50_000 / 4
-
-
-class Forgetful(Shelf):
-    """Stores nothing, so that it costs nothing."""
-
-    def create_bucket_snapshot(self, metadata: Any, segments: Any, bucket_key: Any, done: Any) -> None:
-        self.made += 1
-        done(self.made)
-
-
-# ---- Positions that are accepted again
+    assert not tracker._held.times
+    assert not tracker._held.suspects
 
 
 def test_times_are_kept_for_those_alone_that_need_them() -> None:
-    broker = Broker(Config(min_index_count=1000))
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 20)
-    held = broker.tracker._held
+    rig = broker(min_index_count=1000)
+    rig.add(1, 0, START + 10), rig.add(1, 1, START + 20)
+    held = rig.tracker._held
     assert not held.times
-    broker.advance(15)
-    assert not broker.add(1, 0, 10)
-    assert broker.tracker.get_number_of_delayed_messages() == 1
-    assert broker.add(1, 0, 40)
+    rig.advance(15)
+    assert not rig.add(1, 0, START + 10)
+    assert rig.add(1, 0, START + 40)
     assert held.times == {(1, 0): START + 40}
-    assert broker.get() == []
-    broker.advance(10)
-    assert broker.get() == [(1, 1)]
+    assert rig.get(9) == []
+    rig.advance(10)
+    assert rig.get(9) == [(1, 1)]
     assert not held.suspects, "no index of what was refused is left"
     assert held.times
-    broker.advance(20)
-    assert broker.get() == [(1, 0)]
+    rig.advance(20)
+    assert rig.get(9) == [(1, 0)]
     assert not held.times
-
-
-def test_what_was_merged_twice_is_not_handed_out_for_its_older_time() -> None:
-    shelf = Shelf()
-    broker = Broker(Config(max_buckets=1), shelf)
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 100)
-    broker.add(2, 0, 200)
-    broker.add(2, 1, 300)
-    broker.add(3, 0, 400)
-    assert broker.tracker.get_buckets() == [(1, 2, 1, 4)]
-    assert broker.tracker.get_queue_sizes() == (3, 1), "the first index twice"
-    broker.advance(10)
-    assert broker.get(1) == [(1, 0)]
-    assert broker.add(1, 0, 50)
-    assert broker.get() == []
-    assert broker.drained() == [(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
-
-
-def test_what_was_loaded_while_it_was_merged_is_not_handed_out_for_its_older_time() -> None:
-    shelf = Shelf()
-    broker = Broker(Config(max_buckets=1), shelf)
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 100)
-    broker.add(2, 0, 20)
-    shelf.waits = True
-    broker.advance(10)
-    assert broker.get() == []
-    broker.add(2, 1, 50)
-    broker.add(3, 0, 1000)
-    assert [name for name, _, _ in shelf.waiting] == ["load", "create"]
-    shelf.end_waiting()
-    shelf.waits = False
-    assert broker.tracker.get_buckets() == [(1, 2, 1, 4)]
-    broker.advance(90)
-    assert broker.get(4) == [(1, 0), (1, 1), (2, 0), (2, 1)]
-    assert broker.tracker.get_buckets() == []
-    assert broker.tracker.get_queue_sizes() == (1, 1), "the last index twice"
-    assert broker.add(1, 1, 200)
-    assert broker.get() == []
-    assert broker.drained() == [(1, 1), (3, 0)]
 
 
 # ---- Storages that fail, or are slow
 
 
-def test_what_cannot_be_stored_at_once_is_kept_in_memory() -> None:
-    shelf = Shelf()
-    shelf.failing = {"create"}
-    broker = Broker(storage=shelf)
-    for ledger in range(1, 7):
-        broker.add(ledger, 0, 100 * ledger)
-    assert shelf.asked.count("create") == 8, "four attempts each"
-    assert broker.tracker.get_buckets() == []
-    assert broker.drained() == [(ledger, 0) for ledger in range(1, 7)]
+def failing(monkeypatch: pytest.MonkeyPatch, errors: dict[str, Exception]) -> None:
+    """Have calls end with errors, by how their labels begin."""
+    call = Door.call
+
+    def ended(door: Door, label: str, effect: Any, done: Any) -> None:
+        told = next((error for begins, error in errors.items() if label.startswith(begins)), None)
+        call(door, label, (lambda: told) if told else effect, done)
+
+    monkeypatch.setattr(Door, "call", ended)
 
 
 @pytest.mark.parametrize("error", [OSError("?"), BucketSnapshotPersistenceException()])
-def test_a_load_that_may_go_well_is_made_again(error: Exception) -> None:
-    broker = Broker()
-    broker.add(1, 0, 10)
-    broker.add(1, 1, 100)
-    broker.add(2, 0, 1000)
-    broker.storage.errors = {"load": error}
-    broker.advance(500)
-    assert broker.get() == []
-    broker.storage.errors = {}
-    assert broker.get() == [(1, 0), (1, 1)]
+def test_a_load_that_may_go_well_is_made_again(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = broker()
+    rig.add(1, 0, START + 10), rig.add(1, 1, START + 100), rig.add(2, 0, START + 1000)
+    rig.advance(500)
+    with monkeypatch.context() as patched:
+        failing(patched, {"load": error})
+        assert rig.get(9) == []
+    assert rig.get(9) == [(1, 0), (1, 1)]
 
 
-def test_a_failing_recovery_deletes_nothing() -> None:
-    shelf = Shelf()
-    broker = Broker(storage=shelf)
+@pytest.fixture
+def stored() -> Rig:
+    """Two buckets of two ledgers each are stored."""
+    rig = broker()
     for ledger in range(1, 6):
-        broker.add(ledger, 0, 1000 * ledger)
-    keys, numbers = dict(shelf.properties), [*shelf.snapshots]
-    shelf.errors = {"load": OSError("?")}
-    with pytest.raises(OSError, match=r"\?"):
-        broker.recover()
-    shelf.errors = {"describe": BucketNotExistException()}
-    shelf.failing = {"delete"}
-    broker.recover()
-    assert broker.tracker.get_buckets() == []
-    assert (shelf.properties, [*shelf.snapshots]) == (keys, numbers)
-    shelf.errors, shelf.failing = {}, set()
-    shelf.waits = True
+        rig.add(ledger, 0, START + 1000 * ledger)
+    assert rig.durable.keys() == {"1-2": "1", "3-4": "2"}
+    return rig
+
+
+def test_a_failing_recovery_deletes_nothing(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored.durable.keys(), stored.snapshots()
+    with monkeypatch.context() as patched:
+        failing(patched, {"load:1:": OSError("?")})
+        with pytest.raises(OSError, match=r"\?"):
+            stored.crash(0, 0)
+    failing(monkeypatch, {"load": BucketNotExistException(), "delete": BucketSnapshotPersistenceException()})
+    stored.crash(0, 0)
+    assert stored.seen()[1] == []
+    assert (stored.durable.keys(), stored.snapshots()) == kept
+
+
+def test_a_recovery_does_not_wait(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Door, "call", lambda *_: None)
     with pytest.raises(BucketSnapshotPersistenceException):
-        broker.recover()
+        stored.crash(0, 0)
 
 
 @pytest.mark.parametrize("bitmap", [b"", b"no bitmap"])
-def test_a_bucket_whose_bitmap_is_none_is_dropped(bitmap: bytes) -> None:
-    shelf = Shelf()
-    broker = Broker(storage=shelf)
-    for ledger in range(1, 6):
-        broker.add(ledger, 0, 1000 * ledger)
-    metadata, segments = shelf.snapshots[1]
-    shelf.snapshots[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
-    broker.recover()
-    assert [*shelf.properties] == [BUCKET_PROPERTY_PREFIX + "_3_4"]
-    assert broker.drained() == [(3, 0), (4, 0)]
+def test_a_bucket_whose_bitmap_is_none_is_dropped(stored: Rig, bitmap: bytes) -> None:
+    metadata, segments = stored.durable.stored[1]
+    stored.durable.stored[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
+    stored.crash(0, 0)
+    assert stored.durable.keys() == {"3-4": "2"}
+    assert drained(stored) == [(3, 0), (4, 0)]
 
 
-def test_properties_of_others_are_left_alone() -> None:
-    shelf = Shelf()
-    shelf.properties = {"mine": "yes"}
-    assert Broker(storage=shelf).tracker.get_buckets() == []
-    for key, value in (("_1", "1"), ("_a_b", "1"), ("_1_2", "x")):
-        shelf.properties = {BUCKET_PROPERTY_PREFIX + key: value}
-        with pytest.raises(IllegalArgumentException):
-            Broker(storage=shelf)
+@pytest.mark.parametrize(("key", "value"), [("_1", "1"), ("_a_b", "1"), ("_1_2", "x")])
+def test_what_is_no_property_of_a_bucket_is_refused_and_those_of_others_are_left_alone(key: str, value: str) -> None:
+    config, storage = Config(), Door(Durable(), [], 0)
+    storage.durable.properties = {"mine": "yes"}
+    assert BucketTracker(config, lambda: START, DispatcherTimer(START), storage, storage).get_buckets() == []
+    storage.durable.properties = {BUCKET_PROPERTY_PREFIX + key: value}
+    with pytest.raises(IllegalArgumentException):
+        BucketTracker(config, lambda: START, DispatcherTimer(START), storage, storage)
 
 
 def test_thousands_of_buckets_are_trimmed_and_cleared() -> None:
-    shelf = Shelf()
-    shelf.mark = (0, 0)
-    broker = Broker(Config(min_index_count=1, max_buckets=3000), shelf)
+    rig = broker(min_index_count=1, max_buckets=3000)
     for ledger in range(1, 3002):
-        broker.add(ledger, 0, ledger)
-    assert len(shelf.snapshots) == 3000
-    shelf.mark = (3000, 0)
-    broker.add(3002, 0, 10_000)
-    assert broker.tracker.get_buckets() == [(3000, 3000, 1, 1), (3001, 3001, 1, 1)]
-    assert broker.drained() == [(3000, 0), (3001, 0), (3002, 0)]
+        rig.add(ledger, 0, START + ledger)
+    assert len(rig.snapshots()) == 3000
+    rig.mark(3000, 0)
+    rig.add(3002, 0, START + 10_000)
+    assert rig.seen()[1] == [[3000, 3000, 1, 1], [3001, 3001, 1, 1]]
+    assert drained(rig) == [(3000, 0), (3001, 0), (3002, 0)]
     for ledger in range(4000, 7000):
-        broker.add(ledger, 0, 10**13)
-    shelf.waits = True
-    broker.tracker.clear()
-    shelf.properties = {}
-    shelf.end_waiting()
-    assert not shelf.snapshots
-    assert broker.tracker.get_number_of_delayed_messages() == 0
-
-
-def test_hundreds_of_keys_are_put_at_once_when_the_first_one_ends() -> None:
-    shelf = Shelf()
-    shelf.waits = True
-    broker = Broker(Config(min_index_count=1), shelf)
-    for ledger in range(1, 502):
-        broker.add(ledger, 0, 10_000)
-    while len(shelf.waiting) > 1:
-        _, done, effect = shelf.waiting.pop(0 if shelf.waiting[0][0] == "create" else 1)
-        done(effect())
-    assert len(shelf.snapshots) == 500
-    shelf.waits = False
-    shelf.end_waiting()
-    assert len(shelf.properties) == 500
-    assert broker.tracker.get_number_of_delayed_messages() == 501
+        rig.add(ledger, 0, 10**15)
+    rig.storage(WAITS)
+    rig.clear()
+    rig.lost()
+    while rig.complete(0):
+        pass
+    assert (rig.snapshots(), rig.seen()[0]) == ([], 0)
 
 
 # ---- Edges
 
 
 def test_positions_out_of_bounds_are_refused() -> None:
-    broker = Broker()
+    rig = broker()
     for position in ((1, 2**32), (1, -1), (-1, 0), (2**63, 0)):
         with pytest.raises(ValueError, match="no position"):
-            broker.add(*position, 10)
+            rig.add(*position, START + 10)
     with pytest.raises(OverflowError):
-        broker.tracker.add_message(1, 0, 2**63)
-    assert broker.tracker.get_queue_sizes() == (0, 0)
-    assert not broker.tracker.contains_message(1, 2**32)
-    assert broker.add(1, 2**32 - 1, 10)
-    assert broker.drained() == [(1, 2**32 - 1)]
-
-
-def test_a_close_waits_for_what_was_begun() -> None:
-    shelf = Shelf()
-    broker = Broker(storage=shelf)
-    shelf.waits = True
-    for ledger in range(1, 4):
-        broker.add(ledger, 0, 1000 * ledger)
-    told: list[object] = []
-    broker.tracker.close(told.append)
-    assert broker.armed() == []
-    assert not told
-    shelf.end_waiting()
-    assert told == [None]
-    assert broker.armed() == [], "nothing is armed by what ends later"
-    assert len(shelf.properties) == 1
-    shelf.waits = False
-    broker.recover()
-    broker.tracker.close(told.append)
-    assert told == [None, None]
-
-
-def test_promises_are_told_in_order() -> None:
-    told: list[Any] = []
-    one, other = Promise[int](), Promise[int]()
-    all_of([one, other, kept(3)]).then(told.append)
-    one.then(told.append)
-    other.keep(2)
-    one.keep(1)
-    assert told == [[1, 2, 3], 1]
-    all_of([]).then(told.append)
-    assert told[-1] == []
+        rig.add(1, 0, 2**63)
+    assert rig.seen()[2] == [0, 0]
+    assert not rig.contains(1, 2**32)
+    assert rig.add(1, 2**32 - 1, START + 10)
+    assert drained(rig) == [(1, 2**32 - 1)]

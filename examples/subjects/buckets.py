@@ -32,16 +32,14 @@ GONE = (BucketNotExistException, InvalidSnapshotException)
 NEVER = 2**63 - 1
 
 
-def result_of(call: Callable[[Done[Any]], None]) -> Any:
+def result_of(call: Callable[..., None], *arguments: Any) -> Any:
     """What a call comes to, before it returns. It is made four times at most; its last error is raised."""
-    for _ in range(4):
-        told: list[Any] = []
-        call(told.append)
-        if not isinstance(told[0], BucketSnapshotPersistenceException):
-            break
-    if isinstance(told[0], Exception):
-        raise told[0]
-    return told[0]
+    told: list[Any] = []
+    while not told or (isinstance(told[-1], BucketSnapshotPersistenceException) and len(told) < 4):
+        call(*arguments, told.append)
+    if isinstance(told[-1], Exception):
+        raise told[-1]
+    return told[-1]
 
 
 @dataclass(eq=False)
@@ -79,47 +77,6 @@ def about(segment: Segment) -> SegmentMetadata:
     return SegmentMetadata(segment[0][0], segment[-1][0], bitmaps)
 
 
-class Alarm:
-    """Asks for a read when the first message is due."""
-
-    def __init__(self, clock: Clock, timer: Timer, fired: Callable[[], None]) -> None:
-        self.clock = clock
-        self.timer = timer
-        self.fired = fired
-        self.timeout: Timeout | None = None
-        self.target: int | None = None
-        self.last_run: int | None = None
-
-    def cancel(self) -> None:
-        """Disarm."""
-        if self.timeout:
-            self.timeout.cancel()
-        self.timeout = self.target = None
-
-    def aim(self, at: int, tick: int) -> None:
-        """Fire at a time, and a tick after the last firing at the earliest. A time that has come is not aimed at."""
-        if at != self.target:
-            self.cancel()
-            if at > self.clock():
-                self.target = at
-                earliest = at if self.last_run is None else self.last_run + tick
-                self.timeout = self.timer.new_timeout(max(at, earliest), self.run)
-
-    def fire_at_once(self) -> None:
-        """Fire now, whatever was armed."""
-        self.cancel()
-        self.timeout = self.timer.new_timeout(self.clock(), self.run)
-
-    def run(self, timeout: Timeout) -> bool:
-        """A timeout fires; answers whether the dispatcher is to read."""
-        if timeout is not self.timeout:
-            return False
-        self.timeout = self.target = None
-        self.last_run = self.clock()
-        self.fired()
-        return True
-
-
 class Tracker:
     """Delayed messages in buckets. None is ever trimmed or merged, and every call is waited for."""
 
@@ -137,10 +94,13 @@ class Tracker:
     ) -> None:
         self.config = config
         self.clock = clock
+        self.timer = timer
         self.tick = config.tick
         self.storage = storage
         self.cursor = cursor
-        self.alarm = Alarm(clock, timer, self.move_due)
+        self.timeout: Timeout | None = None
+        self.target = self.last_run = -1
+        """What the timeout is for, and when the last one has fired."""
         self.forget()
         self.recover()
 
@@ -172,20 +132,17 @@ class Tracker:
     def keep(self, index: DelayedIndex) -> None:
         """Keep an index where it gets into a bucket, unless it is below what grows, or another bucket is there."""
         ledger = index[1]
-        if self.grown and not self.is_covered(ledger, ledger) and self.ends_before(ledger, self.grown[1]):
-            self.seal(*self.grown)
+        if self.grown and self.is_below(self.grown[1], ledger) and not self.is_covered(ledger, ledger):
+            enough = len(self.growing) >= max(self.config.min_index_count, 1)
+            if enough or self.is_covered(self.grown[1], ledger):
+                self.seal(*self.grown)
         if self.is_covered(ledger, ledger) or (self.grown and ledger < self.grown[1]):
             heappush(self.queue, index)
         else:
             insort(self.growing, index)
             self.grown = self.grown[0] if self.grown else ledger, ledger
 
-    def ends_before(self, ledger: int, last: int) -> bool:
-        """Whether what grows is sealed before a message: it is large enough, or would grow across a bucket."""
-        enough = len(self.growing) >= max(self.config.min_index_count, 1)
-        return self.is_below(ledger, last) and (enough or self.is_covered(last, ledger))
-
-    def is_below(self, ledger: int, last: int) -> bool:
+    def is_below(self, last: int, ledger: int) -> bool:
         """Whether what grows may end before a message: it is of a higher ledger."""
         return last < ledger
 
@@ -201,31 +158,26 @@ class Tracker:
         self.growing, self.grown = [], None
         if segments:
             bucket = Bucket(first, last, 0, [about(segment) for segment in segments])
-            self.place(bucket)
-            self.have(bucket, segments[0])
-            create, put = self.storage.create_bucket_snapshot, self.cursor.put_cursor_property
-            bucket.number = result_of(lambda done: create(bucket.about, segments, bucket.key, done))
-            result_of(lambda done: put(bucket.key, str(bucket.number), done))
+            self.place(bucket, segments[0])
+            bucket.number = result_of(self.storage.create_bucket_snapshot, bucket.about, segments, bucket.key)
+            result_of(self.cursor.put_cursor_property, bucket.key, str(bucket.number))
             if self.is_due():
-                self.alarm.fire_at_once()
+                self.fire_at_once()
 
     def cut(self, indexes: Segment) -> list[list[DelayedIndex]]:
         """Segments that are shorter than the time step, and no larger than the limit."""
         segments: list[list[DelayedIndex]] = []
         most = len(indexes) if self.config.max_indexes == -1 else max(self.config.max_indexes, 1)
         for index in indexes:
-            if not segments or self.is_too_late(segments[-1], index[0]) or len(segments[-1]) == most:
+            if not segments or index[0] >= segments[-1][0][0] + self.config.time_step or len(segments[-1]) == most:
                 segments.append([])
             segments[-1].append(index)
         return segments
 
-    def is_too_late(self, segment: Segment, at: int) -> bool:
-        """Whether a time is a step after the first one of a segment."""
-        return at >= segment[0][0] + self.config.time_step
-
-    def place(self, bucket: Bucket) -> None:
-        """From now on a bucket lies over its range."""
+    def place(self, bucket: Bucket, segment: Segment) -> None:
+        """From now on a bucket lies over its range, and a segment of it is in memory."""
         insort(self.placed, bucket, key=lambda each: each.first)
+        self.have(bucket, segment)
 
     def have(self, bucket: Bucket, segment: Segment) -> None:
         """A segment is in memory. Its last index does not leave the queue before the next segment is there."""
@@ -235,14 +187,13 @@ class Tracker:
 
     def delete(self, bucket: Bucket) -> None:
         """Delete a snapshot, then its key."""
-        result_of(lambda done: self.storage.delete_bucket_snapshot(bucket.number, done))
-        result_of(lambda done: self.cursor.remove_cursor_property(bucket.key, done))
+        result_of(self.storage.delete_bucket_snapshot, bucket.number)
+        result_of(self.cursor.remove_cursor_property, bucket.key)
 
     def read(self, bucket: Bucket, segment: int) -> Segment:
         """A segment of a bucket."""
-        read = self.storage.get_bucket_snapshot_segment
-        segments: list[Segment] = result_of(lambda done: read(bucket.number, segment, segment, done))
-        return segments[0]
+        (found,) = result_of(self.storage.get_bucket_snapshot_segment, bucket.number, segment, segment)
+        return [*found]
 
     # ---- Handing out
 
@@ -282,7 +233,7 @@ class Tracker:
 
     def go_on(self, bucket: Bucket) -> None:
         """Load the next segment. Behind the last one, or where the snapshot is gone, the bucket is deleted."""
-        self.alarm.fire_at_once()
+        self.fire_at_once()
         if bucket.current < len(bucket.about):
             try:
                 segment = self.read(bucket, bucket.current + 1)
@@ -318,12 +269,35 @@ class Tracker:
         while self.growing and self.growing[0][0] <= self.cutoff():
             heappush(self.queue, self.growing.pop(0))
 
+    # ---- The timer
+
     def update_timer(self) -> None:
-        """Have the dispatcher read when the first message is due."""
-        if self.held:
-            self.alarm.aim(self.next_time(), self.tick)
-        else:
-            self.alarm.cancel()
+        """Have the dispatcher read when the first message is due, a tick after the last time at the earliest."""
+        at = self.next_time()
+        if at != self.target or not self.held:
+            self.disarm()
+            if self.held and at > self.clock():
+                earliest = at if self.last_run < 0 else self.last_run + self.tick
+                self.target, self.timeout = at, self.timer.new_timeout(max(at, earliest), self.fired)
+
+    def fire_at_once(self) -> None:
+        """Have the dispatcher read now, whatever was armed."""
+        self.disarm()
+        self.timeout = self.timer.new_timeout(self.clock(), self.fired)
+
+    def disarm(self) -> None:
+        """Fire no more."""
+        if self.timeout:
+            self.timeout.cancel()
+        self.timeout, self.target = None, -1
+
+    def fired(self, timeout: Timeout) -> bool:
+        """A timeout fires; answers whether the dispatcher is to read."""
+        if timeout is not self.timeout:
+            return False
+        self.timeout, self.target, self.last_run = None, -1, self.clock()
+        self.move_due()
+        return True
 
     # ---- The end, and after it
 
@@ -336,7 +310,7 @@ class Tracker:
 
     def close(self, done: Done[None]) -> None:
         """Let go of everything."""
-        self.alarm.cancel()
+        self.disarm()
         self.forget()
         done(None)
 
@@ -346,8 +320,7 @@ class Tracker:
         for bucket in sorted(self.stored(), key=lambda each: (each.first, -each.last)):
             segment = [] if self.is_covered(bucket.first, bucket.last) else self.remains(bucket)
             if segment:
-                self.place(bucket)
-                self.have(bucket, segment)
+                self.place(bucket, segment)
                 self.held |= dict.fromkeys(bucket.positions(bucket.current - 1))
             else:
                 useless.append(bucket)
@@ -363,9 +336,8 @@ class Tracker:
 
     def remains(self, bucket: Bucket) -> Segment:
         """The first segment of a bucket that is not due as a whole; none where there is none, or no snapshot."""
-        describe = self.storage.get_bucket_snapshot_metadata
         try:
-            bucket.about = result_of(lambda done: describe(bucket.number, done))
+            bucket.about = result_of(self.storage.get_bucket_snapshot_metadata, bucket.number)
             bucket.current = 1 + sum(each.max_schedule_timestamp <= self.cutoff() for each in bucket.about)
             return self.read(bucket, bucket.current) if bucket.current <= len(bucket.about) else []
         except GONE:
@@ -401,6 +373,6 @@ class Tracker:
 class ImpatientTracker(Tracker):
     """The same with one mistake: what grows is sealed in the middle of a ledger, as soon as it is large enough."""
 
-    def is_below(self, ledger: int, last: int) -> bool:
+    def is_below(self, last: int, ledger: int) -> bool:
         """Whether what grows may end before a message."""
         return last <= ledger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from broker_tck.implementations.bucket_delivery.wire import (
@@ -16,6 +17,7 @@ from broker_tck.implementations.interface import (
     BucketNotExistException,
     BucketSnapshotStorage,
     CursorProperties,
+    Done,
     InvalidSnapshotException,
 )
 from broker_tck.implementations.jvm.loader import Loader
@@ -38,7 +40,7 @@ class JavaDurables:
         self.loader = loader
         self.bytes = jpype.JArray(jpype.JByte)
         self.long: Callable[[int], Any] = jpype.java.lang.Long.valueOf
-        self.list: Callable[[], Any] = jpype.java.util.ArrayList
+        self.list: Callable[[Any], Any] = jpype.java.util.ArrayList
         self.map: Callable[[], Any] = jpype.java.util.LinkedHashMap
         self.future: Callable[[], Any] = jpype.java.util.concurrent.CompletableFuture
         self.wrapped: Callable[[Any], Any] = jpype.java.util.concurrent.CompletionException
@@ -101,11 +103,11 @@ class JavaDurable:
             },
         )
 
-    def _begun(
+    def _future(
         self,
-        begin: Callable[[Callable[[Any], None]], None],
-        failed: Callable[[Exception], Any],
+        begin: Callable[[Done[Any]], None],
         given: Callable[[Any], Any] = lambda _: None,
+        failed: Callable[[Exception], Any] | None = None,
     ) -> Any:
         """The future of a call. Whoever holds the call holds this object, so that Java may go on with it."""
         future, asking = self._kind.future(), True
@@ -114,7 +116,7 @@ class JavaDurable:
             if not asking:
                 self._ready()
             if isinstance(outcome, Exception):
-                future.completeExceptionally(failed(outcome))
+                future.completeExceptionally((failed or self._kind.of_storage)(outcome))
             else:
                 future.complete(given(outcome))
 
@@ -122,54 +124,48 @@ class JavaDurable:
         asking = False
         return future
 
+    # ---- The storage
+
     def _create(self, metadata: Any, segments: Any, key: Any, _topic: Any, _cursor: Any) -> Any:
         about = read_metadata(bytes(metadata.toByteArray()))
         stored = [read_segment(bytes(segment.toByteArray())) for segment in segments]
-        create = self._storage.create_bucket_snapshot
-        return self._begun(lambda done: create(about, stored, str(key), done), self._kind.of_storage, self._kind.long)
+        return self._future(partial(self._storage.create_bucket_snapshot, about, stored, str(key)), self._kind.long)
 
     def _metadata(self, number: Any) -> Any:
         kind = self._kind
-        return self._begun(
-            lambda done: self._storage.get_bucket_snapshot_metadata(int(number), done),
-            kind.of_storage,
+        return self._future(
+            partial(self._storage.get_bucket_snapshot_metadata, int(number)),
             lambda found: kind.message(kind.metadata, written_metadata(found)),
         )
 
     def _segments(self, number: Any, first: Any, last: Any) -> Any:
         kind = self._kind
-
-        def given(found: Any) -> Any:
-            java = kind.list()
-            for segment in found:
-                java.add(kind.message(kind.segment, written_segment(segment)))
-            return java
-
-        return self._begun(
-            lambda done: self._storage.get_bucket_snapshot_segment(int(number), int(first), int(last), done),
-            kind.of_storage,
-            given,
+        return self._future(
+            partial(self._storage.get_bucket_snapshot_segment, int(number), int(first), int(last)),
+            lambda found: kind.list([kind.message(kind.segment, written_segment(segment)) for segment in found]),
         )
 
     def _length(self, _number: Any) -> Any:
         """The kit has no such call: it ends at once."""
-        return self._begun(lambda done: done(0), self._kind.of_storage, self._kind.long)
+        return self._future(lambda done: done(0), self._kind.long)
 
     def _delete(self, number: Any) -> Any:
-        return self._begun(lambda done: self._storage.delete_bucket_snapshot(int(number), done), self._kind.of_storage)
+        return self._future(partial(self._storage.delete_bucket_snapshot, int(number)))
+
+    # ---- The cursor
 
     def _properties(self) -> Any:
         java = self._kind.map()
         for key, value in self._cursor.get_cursor_properties().items():
-            java.put(key, value)
+            java.put(key, value)  # one by one: a dictionary that is converted loses its order
         return java
 
     def _put(self, key: Any, value: Any) -> Any:
-        put = self._cursor.put_cursor_property
-        return self._begun(lambda done: put(str(key), str(value), done), self._kind.of_cursor)
+        put = partial(self._cursor.put_cursor_property, str(key), str(value))
+        return self._future(put, failed=self._kind.of_cursor)
 
     def _remove(self, key: Any) -> Any:
-        return self._begun(lambda done: self._cursor.remove_cursor_property(str(key), done), self._kind.of_cursor)
+        return self._future(partial(self._cursor.remove_cursor_property, str(key)), failed=self._kind.of_cursor)
 
     def _mark(self) -> Any:
         mark = self._cursor.get_mark_deleted_position()

@@ -76,14 +76,14 @@ class HeldIndex:
         """Hold a position no longer, whichever of its indexes this is."""
         at, ledger, entry = index
         if self.times.get((ledger, entry), at) != at:
-            self.suspect(ledger, entry)
+            self.suspect_one(ledger, entry)
         self.let_go(ledger, entry)
 
     def refuse(self, ledger: int, entry: int) -> None:
         """Hold a position no longer, though its index stays where it is (BD-04)."""
         if self.contains(ledger, entry):
             self.let_go(ledger, entry)
-            self.suspect(ledger, entry)
+            self.suspect_one(ledger, entry)
 
     def let_go_all(self, positions: PositionSet) -> None:
         """Hold none of these any longer."""
@@ -93,14 +93,14 @@ class HeldIndex:
 
     # ---- Suspects
 
-    def suspect(self, ledger: int, entry: int) -> None:
-        """An index of a position may be left that is none of its life to come."""
-        self.suspects.add(ledger, entry)
+    def suspect(self, positions: PositionSet) -> None:
+        """Indexes of these positions may be left that are none of their life to come."""
+        self.suspects.update(positions)
         self._last_suspect_time = self._latest
 
-    def suspect_all(self, positions: PositionSet) -> None:
-        """Indexes of these positions may be left."""
-        self.suspects.update(positions)
+    def suspect_one(self, ledger: int, entry: int) -> None:
+        """An index of this position may be left."""
+        self.suspects.add(ledger, entry)
         self._last_suspect_time = self._latest
 
     def nothing_before(self, first: int) -> None:

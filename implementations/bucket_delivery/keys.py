@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 
 from broker_tck.implementations.bucket_delivery.calls import Calls
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
+from broker_tck.implementations.interface import BadVersionException
 
 
+@dataclass(slots=True)
 class _Update:
     """A property that is put, or removed."""
 
-    __slots__ = ("done", "key", "number", "puts", "waited")
-
-    def __init__(self, key: str, number: int, puts: bool, done: Callable[[bool], None]) -> None:
-        self.key = key
-        self.number = number
-        self.puts = puts
-        self.done = done
-        self.waited = False
+    key: str
+    number: int
+    puts: bool
+    waited: bool = False
+    well: Promise[bool] = field(default_factory=Promise)
 
 
 class KeyUpdates:
@@ -26,69 +27,53 @@ class KeyUpdates:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._current: _Update | None = None
+        self._busy = False
         self._waiting: deque[_Update] = deque()
 
-    def put(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+    def put(self, key: str, number: int) -> Promise[bool]:
         """Have a key lead to a snapshot; tells whether that went well."""
-        self._enqueue(_Update(key, number, True, done))
+        return self._enqueued(_Update(key, number, puts=True))
 
-    def remove(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+    def remove(self, key: str, number: int) -> Promise[bool]:
         """Remove a key if it leads to this snapshot still; tells whether that went well."""
-        self._enqueue(_Update(key, number, False, done))
+        return self._enqueued(_Update(key, number, puts=False))
 
-    def _enqueue(self, update: _Update) -> None:
-        if self._current is None:
-            self._run(update)
-        else:
+    def _enqueued(self, update: _Update) -> Promise[bool]:
+        if self._busy:
             update.waited = True
             self._waiting.append(update)
-
-    def _run(self, update: _Update | None) -> None:
-        """Begin an update, and those behind it as long as each has ended at once: one after another, not nested."""
-        while update is not None:
-            self._current = update
-            if update.puts or self._calls.property_of(update.key) == str(update.number):
-                answers = self._call(update)
-                if not answers:
-                    return
-                update = self._ended(update, answers.pop())
-            else:
-                update = self._ended(update, well=True)
-
-    def _call(self, update: _Update) -> list[bool]:
-        """Call the cursor; whether that went well, if it is told before the call returns. If not, go on later."""
-        answers: list[bool] = []
-        calling = True
-
-        def done(result: object) -> None:
-            well = not isinstance(result, Exception)
-            if calling:
-                answers.append(well)
-            else:
-                self._run(self._ended(update, well))
-
-        if update.puts:
-            self._calls.put_property(update.key, str(update.number), done)
         else:
-            self._calls.remove_property(update.key, done)
-        calling = False
-        return answers
+            run(self._make(update))
+        return update.well
 
-    def _ended(self, update: _Update, well: bool) -> _Update | None:
-        """Tell of an update; gives the next one if that is to begin now.
+    def _make(self, update: _Update) -> Steps[None]:
+        """Make an update, then those that wait.
 
         One that did not have to wait is told of after the next one has begun, as it is for one who asks the cursor
         directly; all others before.
         """
-        following = self._waiting.popleft() if self._waiting else None
-        if following is None:
-            self._current = None
-            update.done(well)
-            return None
-        if update.waited:
-            update.done(well)
-            return following
-        self._run(following)
-        update.done(well)
-        return None
+        while True:
+            self._busy = True
+            well = yield from self._call(update)
+            following = self._waiting.popleft() if self._waiting else None
+            self._busy = following is not None
+            if following is None or update.waited:
+                update.well.keep(well)
+            if following is None:
+                return
+            if not update.waited:
+                run(self._make(following))
+                update.well.keep(well)
+                return
+            update = following
+
+    def _call(self, update: _Update) -> Steps[bool]:
+        cursor = self._calls.cursor
+        if update.puts:
+            call = partial(cursor.put_cursor_property, update.key, str(update.number))
+        elif self._calls.property_of(update.key) == str(update.number):
+            call = partial(cursor.remove_cursor_property, update.key)
+        else:
+            return True
+        result = yield self._calls.change(call, BadVersionException)
+        return not isinstance(result, Exception)

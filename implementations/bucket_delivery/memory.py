@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.bucket_delivery.growing import GrowingBucket
+from broker_tck.implementations.bucket_delivery.buckets import PlacedBuckets, SealedBucket
 from broker_tck.implementations.bucket_delivery.held import HeldIndex
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.ranges import PlacedBuckets
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
-from broker_tck.implementations.bucket_delivery.shared_queue import SharedQueue
+from broker_tck.implementations.bucket_delivery.queues import NO_LEDGER, GrowingBucket, SharedQueue
 from broker_tck.implementations.interface import DelayedIndex
 
 
@@ -24,19 +22,19 @@ class Memory:
     @property
     def first(self) -> int:
         """The time of the first index, or the last time there is; milliseconds."""
-        return min(self.shared.first, self.growing.indexes.first)
+        return min(self.shared.first, self.growing.first)
 
     def move_due(self, cutoff: int) -> None:
-        """Move what is due by a time from the growing bucket to the shared queue."""
-        if self.growing.indexes.first <= cutoff:
-            self.shared.push_all(self.growing.take_due(cutoff))
+        """Move what is due by a time from the growing bucket to the shared queue (BD-09)."""
+        if self.growing.first <= cutoff:
+            self.shared.push_all(self.growing.take_until(cutoff))
 
     # ---- Buckets
 
     def place(self, bucket: SealedBucket) -> None:
-        """Have a bucket lie over its range."""
+        """Have a bucket lie over its range; the next message looks at the sealed buckets again."""
         self.placed.put(bucket)
-        self.growing.doubt()
+        self.growing.joined = NO_LEDGER
 
     def load(self, bucket: SealedBucket, segment: Packed) -> None:
         """Share a bucket's segment. Before its last index leaves the queue, the next segment is loaded."""
@@ -57,7 +55,7 @@ class Memory:
     def lose(self, bucket: SealedBucket) -> None:
         """Take a bucket away of which indexes may be left in memory that have had their day."""
         self.take_away(bucket)
-        self.held.suspect_all(bucket.inventory.all)
+        self.held.suspect(bucket.inventory.all)
 
     def _forget_boundary(self, bucket: SealedBucket) -> None:
         """Forget where the next segment is needed, unless another bucket needs one there by now."""
@@ -68,10 +66,8 @@ class Memory:
 
     def clear(self) -> list[SealedBucket]:
         """Forget everything; gives the buckets that were placed."""
+        self.release()
         self._boundaries = {}
-        self.shared.clear()
-        self.growing.clear()
-        self.held.clear()
         return self.placed.clear()
 
     def release(self) -> None:

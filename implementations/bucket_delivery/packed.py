@@ -51,11 +51,6 @@ class Packed(Sequence[DelayedIndex]):
 
     __hash__ = None  # type: ignore[assignment]  # its columns can change
 
-    @property
-    def nbytes(self) -> int:
-        """The size of all columns, in bytes."""
-        return sum(len(column) * column.itemsize for column in (self.times, self.ledgers, self.entries))
-
     def append(self, at: int, ledger: int, entry: int) -> None:
         """Add one index at the end."""
         self.times.append(at)

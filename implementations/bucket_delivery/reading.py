@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
+from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.memory import Memory
-from broker_tck.implementations.bucket_delivery.orphans import first_live
-from broker_tck.implementations.bucket_delivery.promise import Promise
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
 from broker_tck.implementations.bucket_delivery.snapshots import Answer, Snapshots, is_gone, one_of
-from broker_tck.implementations.interface import CursorProperties, DelayedIndex, Position
+from broker_tck.implementations.interface import DelayedIndex, Position
 
 
 class Reading:
     """Hands out what is due. The last index of a segment does not leave the queue before the next segment is there."""
 
-    def __init__(self, memory: Memory, schedule: Schedule, snapshots: Snapshots, cursor: CursorProperties) -> None:
+    def __init__(self, memory: Memory, schedule: Schedule, calls: Calls, snapshots: Snapshots) -> None:
         self._memory = memory
         self._schedule = schedule
         self._snapshots = snapshots
-        self._cursor = cursor
+        self._calls = calls
         self._load: Promise[bool] | None = None
 
     def take(self, most: int) -> list[Position]:
@@ -40,7 +40,7 @@ class Reading:
 
     def _taken(self, most: int, cutoff: int) -> list[Position]:
         memory, held = self._memory, self._memory.held
-        live = first_live(self._cursor)
+        live = self._calls.first_live()
         taken: list[Position] = []
         index: DelayedIndex | None = None
         while len(taken) < most and (head := memory.shared.head) is not None:
@@ -55,7 +55,7 @@ class Reading:
                 taken.append((index[1], index[2]))
         if index is not None and memory.shared.head == index:
             # Merged segments are read again, so the same index may be there twice.
-            held.suspect(index[1], index[2])
+            held.suspect_one(index[1], index[2])
         return taken
 
     def _leaves(self, head: DelayedIndex, orphan: bool, cutoff: int) -> bool:
@@ -69,17 +69,17 @@ class Reading:
         """Whether the next segment of a bucket is in memory now; it is asked for, if that can be done (BD-29)."""
         if bucket.merging or not bucket.created.kept:
             return False
-        self._load = load = Promise[bool]()
-
-        def came(answer: Answer) -> None:
-            if bucket.placed:
-                self._loaded(bucket, answer)
-            load.keep(not isinstance(answer, Exception))
-            if load is self._load:
-                self._schedule.timer.fire_at_once()
-
-        self._snapshots.read_next(bucket).then(came)
+        self._load = load = run(self._next(bucket))
+        load.then(lambda _: self._schedule.fire_at_once() if load is self._load else None)
         return load.kept and (load.result or not bucket.placed)
+
+    def _next(self, bucket: SealedBucket) -> Steps[bool]:
+        """Load the next segment, if there is one; whether that went well."""
+        following = bucket.current + 1
+        answer = [] if following > bucket.last else (yield self._snapshots.read(bucket, following, following))
+        if bucket.placed:
+            self._loaded(bucket, answer)
+        return not isinstance(answer, Exception)
 
     def _loaded(self, bucket: SealedBucket, answer: Answer) -> None:
         """A segment has come, there is none left, or it cannot be read (BD-20)."""

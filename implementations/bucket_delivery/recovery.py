@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from broker_tck.implementations.bucket_delivery.inventory import stock_behind
+from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
+from broker_tck.implementations.bucket_delivery.inventory import PackedMetadata, packed_metadata, stock_behind
 from broker_tck.implementations.bucket_delivery.memory import Memory
-from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata, packed_metadata
 from broker_tck.implementations.bucket_delivery.packed import Packed
-from broker_tck.implementations.bucket_delivery.promise import Promise
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
+from broker_tck.implementations.bucket_delivery.promises import Promise
 from broker_tck.implementations.bucket_delivery.snapshots import Snapshots, is_gone, one_of
 from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
@@ -21,15 +20,6 @@ from broker_tck.implementations.interface import (
 )
 
 T = TypeVar("T")
-
-
-class _Remains(NamedTuple):
-    """What is left of a bucket."""
-
-    segment: Packed
-    """The segment that is loaded."""
-    last_time: int
-    """The last time in the bucket, in milliseconds."""
 
 
 class Recovery:
@@ -54,8 +44,9 @@ class Recovery:
                 self._memory.take_away(bucket)
                 useless.append(bucket)
             else:
-                self._memory.load(bucket, left.segment)
-                self._memory.held.recover(bucket.inventory.all, left.last_time)
+                segment, last_time = left
+                self._memory.load(bucket, segment)
+                self._memory.held.recover(bucket.inventory.all, last_time)
         for bucket in useless:
             self._snapshots.dispose(bucket)
 
@@ -69,13 +60,13 @@ class Recovery:
                 self._memory.place(bucket)
         return met
 
-    def _read(self, bucket: SealedBucket) -> _Remains | None:
-        """Read what a bucket has left; None: nothing is, or the snapshot is gone (BD-36)."""
+    def _read(self, bucket: SealedBucket) -> tuple[Packed, int] | None:
+        """The first segment that a bucket has left, and its last time; None: there is none, or no snapshot (BD-36)."""
         said = _answer(self._snapshots.read_metadata(bucket))
         if said is None or not self._describe(bucket, metadata := packed_metadata(said)):
             return None
-        answer = _answer(self._snapshots.read_current(bucket))
-        return None if answer is None else _Remains(one_of(answer), metadata.last_times[-1])
+        answer = _answer(self._snapshots.read(bucket, bucket.current, bucket.current))
+        return None if answer is None else (one_of(answer), metadata.last_times[-1])
 
     def _describe(self, bucket: SealedBucket, metadata: PackedMetadata) -> bool:
         """Say what a bucket has from the first segment on that is not due as a whole; whether there is one.

@@ -1,20 +1,22 @@
-"""What is due, and when the dispatcher is to be woken."""
+"""When a tracker is read: what is due, and the timer that asks for it."""
 
 from __future__ import annotations
 
 from broker_tck.implementations.bucket_delivery.memory import Memory
-from broker_tck.implementations.bucket_delivery.timer import WakingTimer
-from broker_tck.implementations.interface import BucketDeliveryConfig, Clock, Timer
+from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
+from broker_tck.implementations.interface import BucketDeliveryConfig, Clock, Timeout, Timer
 
 
-class Schedule:
-    """The clock, the tick and the timer of a tracker. Times are in milliseconds."""
+class Schedule(DeliveryTimer):
+    """The clock, the tick and the timer of a tracker. Once closed, it arms nothing any more. Milliseconds."""
+
+    __slots__ = ("_closed", "_memory", "_strict", "early", "tick")
 
     def __init__(self, config: BucketDeliveryConfig, clock: Clock, timer: Timer, memory: Memory) -> None:
-        self._clock = clock
+        super().__init__(clock, timer)
         self._memory = memory
         self._strict = config.strict
-        self.timer = WakingTimer(clock, timer, self._woken)
+        self._closed = False
         self.reset_tick(config.tick)
 
     def reset_tick(self, tick: int) -> None:
@@ -32,16 +34,30 @@ class Schedule:
         return self._memory.held.count > 0 and self._memory.first <= self.cutoff()
 
     def update(self) -> None:
-        """Aim the timer at the first index, if anything is held."""
+        """Aim at the first index, if anything is held."""
         if not self._memory.held.count:
-            self.timer.disarm()
-        elif (first := self._memory.first) != self.timer.target:
-            self.timer.aim(first, self._clock(), self.tick)
+            self.disarm()
+        elif (first := self._memory.first) != self.target:
+            self.aim(first, self._clock(), self.tick)
 
     def wake(self) -> None:
         """What a boundary may have waited for has come: have the dispatcher read, if anything is due (BD-24)."""
         if self.available():
-            self.timer.fire_at_once()
+            self.fire_at_once()
 
-    def _woken(self) -> None:
-        self._memory.move_due(self.cutoff())
+    def fire_at_once(self) -> None:
+        """Fire at this moment, whatever was armed; what it was armed for is forgotten (DD-25)."""
+        if not self._closed:
+            self._drop()
+            self._timeout = self._timer.new_timeout(self._clock(), self._fired)
+
+    def close(self) -> None:
+        """Disarm for good."""
+        self.disarm()
+        self._closed = True
+
+    def _fired(self, timeout: Timeout) -> bool:
+        asks = super()._fired(timeout)
+        if asks:
+            self._memory.move_due(self.cutoff())
+        return asks

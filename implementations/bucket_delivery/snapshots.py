@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+from broker_tck.implementations.bucket_delivery.buckets import SealedBucket
 from broker_tck.implementations.bucket_delivery.calls import Calls
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
-from broker_tck.implementations.bucket_delivery.promise import Promise, kept
-from broker_tck.implementations.bucket_delivery.sealed import SealedBucket
+from broker_tck.implementations.bucket_delivery.promises import Promise, Steps, run
 from broker_tck.implementations.interface import (
     BucketNotExistException,
     DelayedIndex,
@@ -31,72 +31,47 @@ class Snapshots:
         """Buckets that are not placed any more, of which something may be stored still."""
 
     def store(
-        self,
-        bucket: SealedBucket,
-        metadata: Sequence[SegmentMetadata],
-        segments: Sequence[Packed],
-        lost: Callable[[], None],
+        self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
     ) -> None:
-        """Store a bucket, then put its key; ``lost`` is told where it could not be stored."""
+        """Store a bucket, then put its key."""
+        run(self._store(bucket, metadata, segments))
 
-        def done(result: int | Exception) -> None:
-            if isinstance(result, Exception):
-                lost()
-                bucket.created.keep(False)
-                return
+    def _store(
+        self, bucket: SealedBucket, metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]
+    ) -> Steps[None]:
+        create = self._calls.storage.create_bucket_snapshot
+        result = yield self._calls.change(partial(create, metadata, segments, bucket.key))
+        stored = not isinstance(result, Exception)
+        if stored:
             bucket.number = result
-            if bucket.given_up:
-                bucket.created.keep(True)
-            else:
-                self._keys.put(bucket.key, result, put)
+        if stored and not bucket.given_up:
+            bucket.keyed = yield self._keys.put(bucket.key, result)
+        bucket.created.keep(stored)
 
-        def put(well: bool) -> None:
-            bucket.keyed = well
-            bucket.created.keep(True)
-
-        self._calls.create(metadata, segments, bucket.key, done)
-
-    def read_next(self, bucket: SealedBucket) -> Promise[Answer]:
-        """The segment behind the one that was loaded last; none if that was the last."""
-        following = bucket.current + 1
-        return kept([]) if following > bucket.last else self._read(bucket, following, following)
-
-    def read_all(self, bucket: SealedBucket) -> Promise[Answer]:
-        """All segments, those that were loaded among them."""
-        return self._read(bucket, 1, bucket.last)
-
-    def read_current(self, bucket: SealedBucket) -> Promise[Answer]:
-        """The segment that is to be loaded first."""
-        return self._read(bucket, bucket.current, bucket.current)
-
-    def _read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
+    def read(self, bucket: SealedBucket, first: int, last: int) -> Promise[Answer]:
+        """Some segments of a bucket that has a snapshot."""
         assert bucket.number is not None
-        return self._calls.read_segments(bucket.number, first, last)
+        read = self._calls.storage.get_bucket_snapshot_segment
+        return self._calls.read(partial(read, bucket.number, first, last))
 
     def read_metadata(self, bucket: SealedBucket) -> Promise[Sequence[SegmentMetadata] | Exception]:
         """What a snapshot says of its segments."""
         assert bucket.number is not None
-        return self._calls.read_metadata(bucket.number)
+        return self._calls.read(partial(self._calls.storage.get_bucket_snapshot_metadata, bucket.number))
 
     # ---- Deletion
 
     def delete(self, bucket: SealedBucket) -> Promise[bool]:
         """Delete snapshot and key, once at a time; tells whether both went well. One without a snapshot has neither."""
         if bucket.deletion is None or bucket.deletion.kept:
-            bucket.deletion = kept(True) if bucket.number is None else self._delete(bucket, bucket.number)
+            bucket.deletion = run(self._delete(bucket))
         return bucket.deletion
 
-    def _delete(self, bucket: SealedBucket, number: int) -> Promise[bool]:
-        deleted: Promise[bool] = Promise()
-
-        def done(result: object) -> None:
-            if isinstance(result, Exception):
-                deleted.keep(False)
-            else:
-                self._keys.remove(bucket.key, number, deleted.keep)
-
-        self._calls.delete(number, done)
-        return deleted
+    def _delete(self, bucket: SealedBucket) -> Steps[bool]:
+        if bucket.number is None:
+            return True
+        result = yield self._calls.change(partial(self._calls.storage.delete_bucket_snapshot, bucket.number))
+        return not isinstance(result, Exception) and (yield self._keys.remove(bucket.key, bucket.number))
 
     def dispose(self, bucket: SealedBucket) -> Promise[bool]:
         """Delete a bucket that is of no use any more; where that fails, the next clear tries again."""
@@ -109,9 +84,9 @@ class Snapshots:
         useless, self.retired = [*buckets, *self.retired], []
         for bucket in useless:
             bucket.given_up = True
-            bucket.created.then(partial(self._dispose_of_created, bucket))
+            bucket.created.then(partial(self._dispose_of, bucket))
 
-    def _dispose_of_created(self, bucket: SealedBucket, stored: bool) -> None:
+    def _dispose_of(self, bucket: SealedBucket, stored: bool) -> None:
         self.dispose(bucket)
 
 

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from broker_tck.implementations.bucket_delivery.calls import Calls
-from broker_tck.implementations.bucket_delivery.cutting import Cutting
 from broker_tck.implementations.bucket_delivery.maintenance import Maintenance
 from broker_tck.implementations.bucket_delivery.memory import Memory
 from broker_tck.implementations.bucket_delivery.packed import MAX_ENTRY_ID
-from broker_tck.implementations.bucket_delivery.placing import Placing
 from broker_tck.implementations.bucket_delivery.reading import Reading
 from broker_tck.implementations.bucket_delivery.recovery import Recovery
 from broker_tck.implementations.bucket_delivery.schedule import Schedule
-from broker_tck.implementations.bucket_delivery.sealing import Sealing
+from broker_tck.implementations.bucket_delivery.sealing import Placing, Sealing
 from broker_tck.implementations.bucket_delivery.snapshots import Snapshots
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
@@ -52,12 +50,12 @@ class BucketTracker:
         self._held = memory.held
         self._growing = memory.growing
         self._schedule = schedule = Schedule(config, clock, timer, memory)
-        self._calls = Calls(storage, cursor)
-        self._snapshots = snapshots = Snapshots(self._calls)
-        placing = Placing(Cutting(config.time_step, config.max_indexes), memory, schedule, snapshots)
-        maintenance = Maintenance(config.max_buckets, memory, schedule, snapshots, placing, cursor)
+        self._calls = calls = Calls(storage, cursor)
+        self._snapshots = snapshots = Snapshots(calls)
+        placing = Placing(config, memory, schedule, snapshots)
+        maintenance = Maintenance(config.max_buckets, memory, schedule, calls, snapshots, placing)
         self._sealing = Sealing(memory, placing, config.min_index_count, maintenance.sealed)
-        self._reading = Reading(memory, schedule, snapshots, cursor)
+        self._reading = Reading(memory, schedule, calls, snapshots)
         Recovery(memory, snapshots, schedule.cutoff()).recover(cursor.get_cursor_properties())
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
@@ -76,13 +74,13 @@ class BucketTracker:
             return True
         covered = False
         if ledger_id == self._growing.joined:
-            self._growing.indexes.push(deliver_at, ledger_id, entry_id)
+            self._growing.push(deliver_at, ledger_id, entry_id)
         else:
             covered = self._sealing.take(deliver_at, ledger_id, entry_id)
         held.add(ledger_id, entry_id, deliver_at, covered)
         first = self._memory.first
-        if first != schedule.timer.target:
-            schedule.timer.aim(first, now, schedule.tick)
+        if first != schedule.target:
+            schedule.aim(first, now, schedule.tick)
         return True
 
     def contains_message(self, ledger_id: int, entry_id: int) -> bool:
@@ -118,7 +116,7 @@ class BucketTracker:
 
     def get_queue_sizes(self) -> tuple[int, int]:
         """How many indexes are in memory: those that may be handed out next, and those of the growing bucket."""
-        return len(self._memory.shared), len(self._growing.indexes)
+        return len(self._memory.shared), len(self._growing)
 
     def clear(self) -> None:
         """Forget every message, and delete every snapshot as soon as it is there (BD-31)."""
@@ -127,6 +125,6 @@ class BucketTracker:
 
     def close(self, done: Done[None]) -> None:
         """Disarm the timer and let go of everything; told when no change of what is stored is under way (BD-32)."""
-        self._schedule.timer.close()
+        self._schedule.close()
         self._memory.release()
         self._calls.close(lambda: done(None))

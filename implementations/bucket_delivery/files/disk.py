@@ -11,8 +11,8 @@ TEMPORARY = ".tmp"
 """What the name of a file ends with that is not whole yet."""
 
 
-def put_whole(path: Path, parts: Iterable[tuple[int, bytes]]) -> None:
-    """Put a file in place, or replace it, given its parts, each with the offset where it belongs.
+def put_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Put a file in place, or replace it, given its parts in order.
 
     ``OSError`` where that could not be done, or may not survive; the file is as it was before or as it should be then.
     """
@@ -27,11 +27,10 @@ def put_whole(path: Path, parts: Iterable[tuple[int, bytes]]) -> None:
     settle(path.parent)
 
 
-def _write(path: Path, parts: Iterable[tuple[int, bytes]]) -> None:
+def _write(path: Path, parts: Iterable[bytes]) -> None:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
     try:
-        for offset, part in parts:
-            os.lseek(file, offset, os.SEEK_SET)
+        for part in parts:
             rest = memoryview(part)
             while rest:
                 rest = rest[os.write(file, rest) :]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -10,19 +9,17 @@ from zlib import crc32
 
 from broker_tck.implementations.bucket_delivery.files.disk import make_folder, put_whole, remove, sweep
 from broker_tck.implementations.bucket_delivery.files.layout import (
-    START,
-    Damaged,
-    Head,
     Part,
-    head_of,
-    head_size,
+    footer_in,
+    footer_of,
     metadata_bytes,
-    parts_in,
+    part_of,
     read_metadata,
     read_segment,
     segment_bytes,
+    segments_in,
 )
-from broker_tck.implementations.bucket_delivery.metadata import PackedMetadata
+from broker_tck.implementations.bucket_delivery.inventory import PackedMetadata
 from broker_tck.implementations.bucket_delivery.packed import Packed, packed
 from broker_tck.implementations.interface import (
     BucketNotExistException,
@@ -37,8 +34,8 @@ from broker_tck.implementations.interface import (
 T = TypeVar("T")
 
 SUFFIX = ".snapshot"
-LAST_NUMBER = "last-number"
-"""The file with the highest number whose snapshot was deleted: no number is given again, as a key may name it still."""
+DELETED = ".deleted"
+"""An empty file with the highest number that was deleted: no number is given again, as a key may name it still."""
 
 
 class FileSnapshotStorage:
@@ -56,13 +53,12 @@ class FileSnapshotStorage:
         make_folder(folder)
         sweep(folder)
         self._folder = folder
-        self._deleted = self._last_deleted()
+        self._deleted = max(self.numbers(DELETED), default=0)
         self._made = max([self._deleted, *self.numbers()])
 
-    def numbers(self) -> list[int]:
+    def numbers(self, suffix: str = SUFFIX) -> list[int]:
         """The numbers of all snapshots that are there, in ascending order."""
-        names = (re.fullmatch(rf"(\d+){re.escape(SUFFIX)}", path.name) for path in self._folder.iterdir())
-        return sorted(int(name[1]) for name in names if name)
+        return sorted(int(path.stem) for path in self._folder.glob(f"*{suffix}") if path.stem.isdecimal())
 
     # ---- The protocol
 
@@ -106,19 +102,21 @@ class FileSnapshotStorage:
 
     def _metadata(self, number: int) -> PackedMetadata:
         with self._open(number) as file:
-            return read_metadata(_read(file, _head(file)[0]))
+            return read_metadata(part_of(file, footer_in(file), 0))
 
     def _segments(self, number: int, first: int, last: int) -> list[Packed]:
         with self._open(number) as file:
-            parts = _head(file)
-            if not 1 <= first <= last < len(parts):
-                raise IllegalArgumentException(f"there are no segments {first} to {last} of {len(parts) - 1}")
-            return [read_segment(_read(file, part)) for part in parts[first : last + 1]]
+            footer = footer_in(file)
+            n = segments_in(footer)
+            if not 1 <= first <= last <= n:
+                raise IllegalArgumentException(f"there are no segments {first} to {last} of {n}")
+            return [read_segment(part_of(file, footer, number)) for number in range(first, last + 1)]
 
     def _delete(self, number: int) -> None:
         # While a higher number is there, that one says which comes next.
         if number == self._made and number > self._deleted:
-            put_whole(self._folder / LAST_NUMBER, [(0, _numbered(number))])
+            put_whole(self._path(number, DELETED), [])
+            self._path(self._deleted, DELETED).unlink(missing_ok=True)
             self._deleted = number
         remove(self._path(number))
 
@@ -128,60 +126,25 @@ class FileSnapshotStorage:
         except FileNotFoundError:
             raise BucketNotExistException(f"there is no snapshot {number}") from None
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{number}{SUFFIX}"
-
-    def _last_deleted(self) -> int:
-        """The highest number that was deleted. ``InvalidSnapshotException`` where it cannot be read."""
-        try:
-            stored = (self._folder / LAST_NUMBER).read_bytes()
-        except FileNotFoundError:
-            return 0
-        number = int.from_bytes(stored[:8], "little")
-        if stored != _numbered(number):
-            raise InvalidSnapshotException(f"{LAST_NUMBER} is damaged")
-        return number
+    def _path(self, number: int, suffix: str = SUFFIX) -> Path:
+        return self._folder / f"{number}{suffix}"
 
 
-def _numbered(number: int) -> bytes:
-    """A number with its checksum."""
-    data = number.to_bytes(8, "little")
-    return data + crc32(data).to_bytes(4, "little")
-
-
-def _parts(metadata: bytes, segments: Sequence[Sequence[DelayedIndex]]) -> Iterator[tuple[int, bytes]]:
-    """The parts of a file with their offsets, one in memory at a time; the head comes last."""
-    at = head_size(len(segments) + 1)
-    parts: list[Part] = []
+def _parts(metadata: bytes, segments: Sequence[Sequence[DelayedIndex]]) -> Iterator[bytes]:
+    """The parts of a file, one in memory at a time."""
+    at, parts = 0, []
     for number in range(len(segments) + 1):
         data = segment_bytes(packed(segments[number - 1])) if number else metadata
         parts.append(Part(at, len(data), crc32(data)))
-        yield at, data
+        yield data
         at += len(data)
-    yield 0, head_of(parts)
-
-
-def _head(file: BinaryIO) -> Head:
-    """The parts of a file. ``Damaged`` where it is torn, or its head is not what was written."""
-    start = file.read(START.size)
-    parts, length = parts_in(start)
-    if file.seek(0, 2) != length:
-        raise Damaged("the file is not as long as it was")
-    file.seek(len(start))
-    return Head(start + file.read(head_size(parts) - len(start)))
-
-
-def _read(file: BinaryIO, part: Part) -> bytes:
-    file.seek(part.offset)
-    return part.checked(file.read(part.length))
+    yield footer_of(parts)
 
 
 def _answer(call: Callable[[], T]) -> T | Exception:
     """What a call comes to: its result, or an error of the protocol."""
     try:
         return call()
-    except Damaged as error:
-        return InvalidSnapshotException(str(error))
     except OSError as error:
         return BucketSnapshotPersistenceException(str(error))
     except (BucketNotExistException, IllegalArgumentException, InvalidSnapshotException) as error:

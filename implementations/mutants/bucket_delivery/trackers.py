@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
+from broker_tck.implementations.bucket_delivery.promises import Promise
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
@@ -59,10 +58,10 @@ class CloseThatWaitsNeverEnds(BucketTracker):
 class RemovesByKey(KeyUpdates):
     """Removes a key wherever it leads."""
 
-    def remove(self, key: str, number: int, done: Callable[[bool], None]) -> None:
+    def remove(self, key: str, number: int) -> Promise[bool]:
         """Remove a key; tells whether that went well."""
         leads_to = self._calls.property_of(key)
-        super().remove(key, number if leads_to is None else int(leads_to), done)
+        return super().remove(key, number if leads_to is None else int(leads_to))
 
 
 @mutant(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from broker_tck.model.bucket_delivery.specification import BucketDelivery, Tracker
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.specification import Config as Configured
 from broker_tck.properties.contracts.bucket_delivery.messages import FAR, LARGE, Messages, Times
 from broker_tck.properties.contracts.bucket_delivery.operations import (
@@ -83,7 +83,7 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
     """The kinds of operations that this subject is asked for."""
     times = Times(model, choices)
     messages = Messages(model, choices, times)
-    calls = Calls(model, choices, capabilities.tells_when_closed)
+    calls = Calls(model, choices, messages, capabilities.tells_when_closed)
     plots = Plots(model, choices, messages, capabilities)
     has, pause, stale, clear, snapshots, lost = Has(), Pause(), Stale(), Clear(), Snapshots(), Lost()
     modes = (WAITS, WAITS, AT_ONCE) if capabilities.calls_under_way else (AT_ONCE,)
@@ -102,8 +102,8 @@ def makers(model: BucketDelivery, choices: Choices, capabilities: Capabilities) 
         Maker("stored", (0, 0, 1, 4), lambda: Stored(calls.place())),
         Maker("clear", (0, 0, 1, 3), lambda: messages.cleared(clear)),
         Maker("mark", (0, 0, 2, 4), messages.mark),
-        Maker("crash", (0, 1, 2, 4), lambda: calls.crash(messages.rewind)),
-        Maker("reopen", (0, 0, 1, 2), lambda: calls.reopen(messages.rewind)),
+        Maker("crash", (0, 1, 2, 4), calls.crash),
+        Maker("reopen", (0, 0, 1, 2), calls.reopen),
         Maker("storage", (0, 0, 0, 2), lambda: Storage(one_of(choices, modes))),
         Maker("snapshot", (1, 2), lambda: Snapshot(calls.number())),
         Maker("snapshots", (0, 1), lambda: snapshots),
@@ -144,8 +144,9 @@ def in_turn(
 class Calls:
     """Which calls end, and what comes after them."""
 
-    def __init__(self, model: BucketDelivery, choices: Choices, tells_when_closed: bool) -> None:
+    def __init__(self, model: BucketDelivery, choices: Choices, messages: Messages, tells_when_closed: bool) -> None:
         self.model = model
+        self.messages = messages
         self.choices = choices
         self.tells_when_closed = tells_when_closed
         self.below = choices.below
@@ -175,22 +176,24 @@ class Calls:
         waiting = self.model.durable.calls.waiting
         return next((i for i, call in enumerate(waiting) if call.updates_key), 0)
 
-    def crash(self, rewind: Callable[[], None]) -> Crash:
-        """Crash; now and then reads of the recovery fail."""
-        rewind()
+    def crash(self) -> Crash:
+        """Crash, and read messages again."""
+        self.messages.rewind()
+        return self.recovery()
+
+    def reopen(self) -> Reopen:
+        """Close, and have another tracker recover, and read messages again."""
+        self.messages.rewind()
+        return Reopen()
+
+    def recovery(self) -> Crash:
+        """Another tracker recovers; now and then its reads fail."""
         return Crash(one_of(self.choices, (0, 0, 0, 0, 0, 1, 3, 4)), self.below(6))
 
     def another(self) -> Operation:
         """Recover once more. Where that is in vain, as a snapshot is gone for good, the keys have to go as well."""
         self.failed += 1
-        if self.failed % MOST_FAILED == 0:
-            return Lost()
-        return self.crash(lambda: None)
-
-    def reopen(self, rewind: Callable[[], None]) -> Reopen:
-        """Close, and have another tracker recover."""
-        rewind()
-        return Reopen()
+        return Lost() if self.failed % MOST_FAILED == 0 else self.recovery()
 
     def complete(self) -> Complete | Closing:
         """A call ends; while trackers are being closed, they are asked for now and then."""
@@ -201,8 +204,6 @@ class Calls:
 
 def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """How a walk ends: all calls end, all times pass, everything comes out."""
-    if model.tracker is None:
-        yield Crash()
     yield from settled(model)
     if choices.below(8) == 0:
         yield Clear()
@@ -215,8 +216,6 @@ def drain(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -
 def ebb(model: BucketDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
     """Everything comes out, and what it was sealed in is deleted; calls go on to be ended as they were."""
     waits = not model.durable.answers_at_once
-    if model.tracker is None:
-        yield Crash()
     yield from settled(model)
     yield Advance(until_last(model))
     yield from emptied(model, choices)
@@ -241,9 +240,11 @@ def emptied(model: BucketDelivery, choices: Choices) -> Iterator[AnyOperation]:
     if held > MANY and choices.below(4):
         yield Storage(AT_ONCE)
     most = max(2, held // 8)
-    left, in_vain = None, 0
-    while (tracker := model.tracker) is not None and not is_drained(tracker) and in_vain < IN_VAIN:
-        left, before = to_hand_out(tracker), left
+    left: object = None
+    in_vain = 0
+    while (tracker := model.tracker) is not None and (tracker.shared or tracker.mutable.queue) and in_vain < IN_VAIN:
+        loaded = [piece.bucket.current for piece in tracker.placed.pieces]
+        left, before = (len(tracker.shared), len(tracker.mutable.queue), loaded), left
         in_vain = in_vain + 1 if left == before else 0
         yield Get(most)
         yield from settled(model)
@@ -253,17 +254,8 @@ def emptied(model: BucketDelivery, choices: Choices) -> Iterator[AnyOperation]:
 
 
 def settled(model: BucketDelivery) -> Iterator[AnyOperation]:
-    """End all calls, and those that follow them."""
+    """Have a tracker, and end all calls, and those that follow them."""
+    if model.tracker is None:
+        yield Crash()
     while model.durable.calls.waiting:
         yield Complete(0)
-
-
-def to_hand_out(tracker: Tracker) -> tuple[int, int, list[int]]:
-    """How much there is in memory, and how far each bucket is loaded."""
-    loaded = [piece.bucket.current for piece in tracker.placed.pieces]
-    return len(tracker.shared), len(tracker.mutable.queue), loaded
-
-
-def is_drained(tracker: Tracker) -> bool:
-    """Whether nothing more can be handed out."""
-    return not tracker.shared and not tracker.mutable.queue

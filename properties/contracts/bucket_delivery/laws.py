@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 from msgspec.structs import replace
 
+from broker_tck.properties.contracts.bucket_delivery.messages import nth
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,
     Add,
@@ -40,50 +42,33 @@ FAR = 2**52
 OBSERVABLES = 6
 
 
-def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
-    """Each step with its index, up to an error, or to where there is no tracker."""
+def seen(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, Step, int, list[Add], list[Add]]]:
+    """All steps up to an error, or to where there is no tracker.
+
+    Each comes with its index, the time up to which messages are due, what was added, and what was refused: of many
+    messages those that are due.
+    """
+    now, tick = config.clock, config.tick
     for index, step in enumerate(steps):
+        o = step.operation
         if isinstance(step.result, dict) or len(step.seen) != OBSERVABLES or step.seen[0] is None:
             return
-        yield index, step
+        if isinstance(o, Advance):
+            now += o.ms
+        elif isinstance(o, ResetTick | Crash | Reopen):
+            tick = o.tick if isinstance(o, ResetTick) else config.tick
+        cutoff = now if config.strict else now + tick
+        adds = adds_of(o)
+        accepted = [add.at > max(cutoff, -1) if isinstance(o, Fill) else bool(step.result) for add in adds]
+        refused = [add for add, taken in zip(adds, accepted, strict=True) if not taken]
+        yield index, step, cutoff, [*compress(adds, accepted)], refused
 
 
 def adds_of(o: Operation) -> list[Add]:
     """The messages that an operation adds."""
     if isinstance(o, Fill):
-        steps = [i * o.apart % o.within if o.within else i * o.apart for i in range(o.n)]
-        return [Add(o.ledger + i // o.each, o.entry + i % o.each, o.at + ms) for i, ms in enumerate(steps)]
+        return [nth(o, i) for i in range(o.n)]
     return [o] if isinstance(o, Add) else []
-
-
-class Clock:
-    """The time and the tick."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.now = config.clock
-        self.tick = config.tick
-
-    def saw(self, operation: Operation) -> None:
-        """Take an operation in."""
-        if isinstance(operation, Advance):
-            self.now += operation.ms
-        elif isinstance(operation, ResetTick):
-            self.tick = operation.tick
-        elif isinstance(operation, Crash | Reopen):
-            self.tick = self.config.tick
-
-    def cutoff(self) -> int:
-        """What is not after it is due."""
-        return self.now if self.config.strict else self.now + self.tick
-
-    def parted(self, step: Step) -> tuple[list[Add], list[Add]]:
-        """What an operation has added, and of what it was refused: of many messages, those that are due."""
-        adds = adds_of(step.operation)
-        if isinstance(step.operation, Fill):
-            taken = [add for add in adds if add.at > max(self.cutoff(), -1)]
-            return taken, [add for add in adds if add.at <= max(self.cutoff(), -1)]
-        return (adds, []) if step.result else ([], adds)
 
 
 def never_early(config: Config, steps: Sequence[Step]) -> Judged:
@@ -91,43 +76,35 @@ def never_early(config: Config, steps: Sequence[Step]) -> Judged:
 
     A recovery finds in a snapshot also what was refused since: then all times count again.
     """
-    clock = Clock(config)
     times: dict[tuple[int, int], set[int]] = {}
     ever: dict[tuple[int, int], set[int]] = {}
-    for index, step in sound(steps):
-        o = step.operation
-        clock.saw(o)
-        if isinstance(o, Crash | Reopen):
+    for index, step, cutoff, taken, refused in seen(config, steps):
+        if isinstance(step.operation, Crash | Reopen):
             times = {position: {*all_times} for position, all_times in ever.items()}
-        taken, refused = clock.parted(step)
         for add in taken:
             for known in (times, ever):
                 known.setdefault((add.ledger, add.entry), set()).add(add.at)
         for add in refused:
             times.pop((add.ledger, add.entry), None)
-        if isinstance(o, Get):
+        if isinstance(step.operation, Get):
             for ledger, entry in step.result:
-                early = min(times.get((ledger, entry), {clock.now})) - clock.cutoff()
+                early = min(times.get((ledger, entry), {cutoff})) - cutoff
                 yield index, f"{ledger}:{entry} was handed out {early} ms early" if early > 0 else None
 
 
 def once(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-19: between two recoveries, what is handed out was accepted since it was handed out, refused or cleared."""
-    clock = Clock(config)
     held: set[tuple[int, int]] = set()
     recovered = False
-    for index, step in sound(steps):
-        o = step.operation
-        clock.saw(o)
-        if isinstance(o, Crash | Reopen):
+    for index, step, _, taken, refused in seen(config, steps):
+        if isinstance(step.operation, Crash | Reopen):
             recovered = True
-        if isinstance(o, Clear):
+        if isinstance(step.operation, Clear):
             held.clear()
             recovered = False
-        taken, refused = clock.parted(step)
         held.update((add.ledger, add.entry) for add in taken)
         held.difference_update((add.ledger, add.entry) for add in refused)
-        if isinstance(o, Get):
+        if isinstance(step.operation, Get):
             for position in map(tuple, step.result):
                 strange = position not in held and not recovered
                 yield index, f"{position} was handed out but is not held" if strange else None
@@ -136,14 +113,12 @@ def once(config: Config, steps: Sequence[Step]) -> Judged:
 
 def nothing_stuck(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-02: past all times, with no call under way, nothing is held that a get does not hand out."""
-    clock = Clock(config)
     latest = 0
-    for index, step in sound(steps):
+    for index, step, cutoff, _, _ in seen(config, steps):
         o = step.operation
-        clock.saw(o)
         if step.result:
             latest = max([latest, *(add.at for add in adds_of(o))])
-        if isinstance(o, Get) and o.most > 0 and not step.result and not step.seen[4] and latest <= clock.cutoff():
+        if isinstance(o, Get) and o.most > 0 and not step.result and not step.seen[4] and latest <= cutoff:
             count = step.seen[0]
             yield index, f"{count} held, nothing handed out, no call under way" if count else None
 
@@ -151,7 +126,7 @@ def nothing_stuck(config: Config, steps: Sequence[Step]) -> Judged:
 def accounts(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-25: an add counts one up at most, a refusal one down; a get counts down by no less than it hands out."""
     before, at_once = 0, False
-    for index, step in sound(steps):
+    for index, step, *_ in seen(config, steps):
         o, count = step.operation, step.seen[0]
         if isinstance(o, Storage):
             at_once = o.mode == AT_ONCE
@@ -169,17 +144,14 @@ def accounts(config: Config, steps: Sequence[Step]) -> Judged:
 
 def no_leak(config: Config, steps: Sequence[Step]) -> Judged:
     """BD-17: where nothing failed or crashed and nothing is under way, each snapshot has a key, and each key one."""
-    for index, step in sound(steps):
-        if isinstance(step.operation, Stored | Crash | Reopen | Vanish | Spoil | Lost) or failed_for_good(step):
+    for index, step, *_ in seen(config, steps):
+        o = step.operation
+        gave_up = isinstance(o, Fail | Conflict) and step.result is not None and step.result not in step.seen[4]
+        if isinstance(o, Stored | Crash | Reopen | Vanish | Spoil | Lost) or gave_up:
             return
         if isinstance(step.operation, Snapshots) and not step.seen[4]:
             keyed = sorted(map(int, step.seen[5].values()))
             yield index, None if keyed == step.result else f"snapshots {step.result}, keys lead to {keyed}"
-
-
-def failed_for_good(step: Step) -> bool:
-    """Whether a call has failed and was not made again."""
-    return isinstance(step.operation, Fail | Conflict) and step.result is not None and step.result not in step.seen[4]
 
 
 LAWS: tuple[Law, ...] = (

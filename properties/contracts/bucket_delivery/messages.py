@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from broker_tck.model.bucket_delivery.specification import BucketDelivery, Config
 from broker_tck.model.bucket_delivery.stored import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
@@ -99,7 +97,10 @@ class Messages:
         self.next_entries = (1, one_of(choices, NEXT_ENTRIES))
         self.passed = 1
         """How far on the last ledger was."""
-        self.sizes = Sizes(choices, SEGMENTS, budgets_for(model.config))
+        merges = model.config.max_buckets > 0
+        self.sizes = Sizes(
+            choices, SEGMENTS, BUDGETS if merges and model.config.min_index_count < LARGE else BUDGETS_UNMERGED
+        )
         self.many_of_one = model.config.min_index_count >= LARGE or choices.below(3) == 0
         self.read: list[Add | Fill] = []
         """What was read, in this order."""
@@ -160,7 +161,7 @@ class Messages:
         self.read.append(fill)
         return fill
 
-    def all_of_one(self, n: int, apart: int = 0) -> Iterator[Fill]:
+    def all_of_one(self, n: int, apart: int) -> Fill:
         """So many messages of a new ledger, all for one time or ``apart``."""
         self.go_on()
         entry = min(self.first_entry, LAST_ENTRY + 1 - n)
@@ -168,7 +169,7 @@ class Messages:
         fill = Fill(self.ledger, entry, n, n, at, apart)
         self.entry = within_a_ledger(entry + n)
         self.read.append(fill)
-        yield fill
+        return fill
 
     def may_add(self, n: int) -> bool:
         """Whether so many may be added at once; if so, they are counted."""
@@ -228,11 +229,6 @@ def within_a_ledger(entry: int) -> int:
 def most_ledgers(config: Config) -> int:
     """Of how many ledgers messages are added at once."""
     return MOST_TO_MERGE if config.max_buckets > 0 else MOST_LEDGERS
-
-
-def budgets_for(config: Config) -> Sequence[int]:
-    """The budgets that a walk draws its own from."""
-    return BUDGETS if config.max_buckets > 0 and config.min_index_count < LARGE else BUDGETS_UNMERGED
 
 
 def last_ledger(read: Add | Fill) -> int:

@@ -23,14 +23,8 @@ def rewrites(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
         before = [o for o in operations[:upto] if not isinstance(o, Complete | Storage)]
         if before and len(before) + 2 < upto and not any(isinstance(o, Fail | Conflict | Stored) for o in before):
             yield [Storage(AT_ONCE), *before, Storage(WAITS), *operations[upto:]]
-    for start, end in ends_of_calls(operations):
-        for left in range(start, end - 1):
-            yield [*operations[:start], Storage(AT_ONCE), *operations[start:left], *operations[end:]]
-
-
-def ends_of_calls(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
-    """Where a run of operations that end a call well begins, and where it is over."""
     for ends, run in groupby(range(len(operations)), lambda i: isinstance(operations[i], Complete)):
-        if ends:
-            places = list(run)
-            yield places[0], places[-1] + 1
+        places = [*run] if ends else []
+        for left in places[:-1]:
+            kept = operations[places[0] : left]
+            yield [*operations[: places[0]], Storage(AT_ONCE), *kept, *operations[places[-1] + 1 :]]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from broker_tck.implementations.interface.bucket_delivery import (
+    BadVersionException,
     BucketDelayedDeliveryTracker,
     BucketDeliveryFactory,
+    BucketSnapshotPersistenceException,
     ShowsBuckets,
 )
 from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
-from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, failure_of, range_of
+from broker_tck.properties.contracts.bucket_delivery.storage import Call, Door, Durable, range_of
 from broker_tck.properties.engine.answers import listed, number, numbers, rows
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.timer import DispatcherTimer
@@ -22,12 +25,18 @@ NOTHING = (None,) * 6
 class Rig(DispatcherTimer):
     """A subject under test. Its methods are the operations; it knows nothing of the reference model."""
 
-    def __init__(self, factory: BucketDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
+    def __init__(
+        self,
+        factory: BucketDeliveryFactory,
+        config: Config,
+        capabilities: Capabilities,
+        durable: Durable | None = None,
+    ) -> None:
         super().__init__(config.clock)
         self.factory = factory
         self.config = config
         self.shows_buckets = capabilities.shows_buckets
-        self.durable = Durable()
+        self.durable = durable or Durable()
         self.tracker: BucketDelayedDeliveryTracker | None = None
         self.closings: list[list[object]] = []
         """What each tracker that was closed has told of its end: nothing at first."""
@@ -77,35 +86,28 @@ class Rig(DispatcherTimer):
 
     # ---- Calls end
 
-    def complete(self, i: int) -> str | None:
-        """A call takes effect, and ends."""
+    def end(self, i: int, outcome: Callable[[Call], Any]) -> str | None:
+        """A call ends with an outcome; answers with its label."""
         call = self.durable.calls.release(i)
         if call:
-            call.done(call.effect())
+            call.done(outcome(call))
         return call.label if call else None
+
+    def complete(self, i: int) -> str | None:
+        """A call takes effect, and ends."""
+        return self.end(i, lambda call: call.effect())
 
     def fail(self, i: int) -> str | None:
         """A call ends without effect."""
-        return self.end(i, conflict=False)
+        return self.end(i, lambda call: BucketSnapshotPersistenceException(call.label))
 
     def conflict(self, i: int) -> str | None:
         """A call ends without effect, at a bad version if it updates a key."""
-        return self.end(i, conflict=True)
-
-    def end(self, i: int, conflict: bool) -> str | None:
-        """A call ends without effect."""
-        call = self.durable.calls.release(i)
-        if call:
-            call.done(failure_of(call, conflict))
-        return call.label if call else None
+        return self.end(i, bad_version)
 
     def stored(self, i: int) -> str | None:
         """A call takes effect, and ends as if it had not."""
-        call = self.durable.calls.release(i)
-        if call:
-            call.effect()
-            call.done(failure_of(call, conflict=False))
-        return call.label if call else None
+        return self.end(i, lambda call: (call.effect(), BucketSnapshotPersistenceException(call.label))[1])
 
     def storage(self, mode: int) -> None:
         """When calls end from now on."""
@@ -119,11 +121,11 @@ class Rig(DispatcherTimer):
 
     def vanish(self, number: int) -> None:
         """A snapshot is gone."""
-        self.durable.snapshots.pop(number, None)
+        self.durable.delete(number)
 
     def spoil(self, number: int) -> None:
         """A snapshot can no longer be read."""
-        self.durable.spoiled.add(number)
+        self.durable.spoil(number)
 
     def lost(self) -> None:
         """The cursor's properties are gone."""
@@ -135,7 +137,7 @@ class Rig(DispatcherTimer):
 
     def snapshots(self) -> list[int]:
         """The numbers of the snapshots that are stored."""
-        return sorted(self.durable.snapshots)
+        return self.durable.numbers()
 
     # ---- Trackers come and go
 
@@ -197,6 +199,12 @@ class Rig(DispatcherTimer):
             return NOTHING
         count = number(tracker.get_number_of_delayed_messages())
         return count, None, None, self.armed(), [call.label for call in self.durable.calls.held], None
+
+
+def bad_version(call: Call) -> Exception:
+    """What a call ends with that meets a bad version, as only an update of a key can."""
+    updates_key = call.label.startswith(("put", "remove"))
+    return (BadVersionException if updates_key else BucketSnapshotPersistenceException)(call.label)
 
 
 def permuted(keys: list[str], number: int) -> list[str]:

@@ -9,7 +9,6 @@ from pyroaring import BitMap
 
 from broker_tck.implementations.interface.bucket_delivery import (
     BUCKET_PROPERTY_PREFIX,
-    BadVersionException,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
     DelayedIndex,
@@ -20,14 +19,8 @@ from broker_tck.implementations.interface.bucket_delivery import (
 from broker_tck.implementations.interface.common import Position
 from broker_tck.properties.engine.calls import CallsUnderWay
 
-Range = tuple[int, int]
-
-
-class Stored(NamedTuple):
-    """A snapshot, copied from what a subject handed over."""
-
-    metadata: list[SegmentMetadata]
-    segments: list[list[DelayedIndex]]
+Stored = tuple[list[SegmentMetadata], list[list[DelayedIndex]]]
+"""A snapshot, copied from what a subject handed over: what it says of its segments, and these."""
 
 
 class Call(NamedTuple):
@@ -44,17 +37,12 @@ class Call(NamedTuple):
         """Whether it changes nothing."""
         return self.label.startswith("load")
 
-    @property
-    def updates_key(self) -> bool:
-        """Whether it changes a property of the cursor."""
-        return self.label.startswith(("put", "remove"))
-
 
 class Durable:
     """Snapshots and properties, which outlive the tracker, and calls under way."""
 
     def __init__(self) -> None:
-        self.snapshots: dict[int, Stored] = {}
+        self.stored: dict[int, Stored] = {}
         self.spoiled: set[int] = set()
         self.made = 0
         self.properties: dict[str, str] = {}
@@ -65,30 +53,63 @@ class Durable:
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
         self.at_once = False
 
+    # ---- The storage
+
+    def numbers(self) -> list[int]:
+        """The numbers of the snapshots that are stored."""
+        return sorted(self.stored)
+
+    def create(self, stored: Stored, key: str) -> Any:
+        """Store a snapshot; answers with its number."""
+        self.made += 1
+        self.stored[self.made] = stored
+        return self.made
+
+    def metadata(self, number: int) -> Any:
+        """What a snapshot says of its segments, or why there is none."""
+        return self.part(number, 0, slice(None))
+
+    def segments(self, number: int, first: int, last: int) -> Any:
+        """Some segments of a snapshot, copied, or why there are none."""
+        found = self.part(number, 1, slice(first - 1, last))
+        return found if isinstance(found, Exception) else [[*each] for each in found]
+
+    def part(self, number: int, part: int, which: slice) -> Any:
+        """Some of the metadata, or of the segments."""
+        if number not in self.stored:
+            return BucketNotExistException(number)
+        if number in self.spoiled:
+            return InvalidSnapshotException(number)
+        return self.stored[number][part][which]
+
+    def delete(self, number: int) -> Any:
+        """Delete a snapshot, which one that is not there is already."""
+        self.stored.pop(number, None)
+
+    def spoil(self, number: int) -> None:
+        """Have a snapshot no longer be readable."""
+        self.spoiled.add(number)
+
     def shown(self, number: int) -> list[Any] | None:
         """What is stored under a number, in plain lists."""
-        stored = self.snapshots.get(number)
-        if stored is None:
-            return None
-        return [
-            [m.min_schedule_timestamp, m.max_schedule_timestamp, positions_of(m.delayed_index_bit_map), segment]
-            for m, segment in zip(stored.metadata, stored.segments, strict=True)
-        ]
+        return shown(*self.stored[number]) if number in self.stored else None
+
+    # ---- The cursor
 
     def keys(self) -> dict[str, str]:
         """The properties of buckets, by range."""
         return self.by_range
 
-    def put(self, key: str, value: str) -> None:
+    def put(self, key: str, value: str) -> Any:
         """Set a property."""
         self.properties[key] = value
-        self.by_range = self.by_range | {"{}-{}".format(*range_of(key)): value}
+        self.by_range = self.by_range | {range_text(key): value}
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str) -> Any:
         """Take a property out, if it is there."""
         if key in self.properties:
             del self.properties[key]
-            gone = "{}-{}".format(*range_of(key))
+            gone = range_text(key)
             self.by_range = {ledgers: value for ledgers, value in self.by_range.items() if ledgers != gone}
 
     def lose(self) -> None:
@@ -117,44 +138,23 @@ class Door:
         done: Done[int],
     ) -> None:
         """Store a copy."""
-        first, last = range_of(bucket_key)
-        stored = Stored([*metadata], [[(at, ledger, entry) for at, ledger, entry in s] for s in segments])
-
-        def create() -> int:
-            self.durable.made += 1
-            self.durable.snapshots[self.durable.made] = stored
-            return self.durable.made
-
-        self.call(f"create:{first}-{last}:{len(stored.segments)}", create, done)
+        label = f"create:{range_text(bucket_key)}:{len(segments)}"
+        copy = [*metadata], [[(at, ledger, entry) for at, ledger, entry in s] for s in segments]
+        self.call(label, lambda: self.durable.create(copy, bucket_key), done)
 
     def get_bucket_snapshot_metadata(self, bucket_id: int, done: Done[Sequence[SegmentMetadata]]) -> None:
         """Hand a copy out."""
-        self.call(f"load:{bucket_id}", lambda: self.part(bucket_id, lambda s: [*s.metadata]), done)
+        self.call(f"load:{bucket_id}", lambda: self.durable.metadata(bucket_id), done)
 
     def get_bucket_snapshot_segment(
         self, bucket_id: int, first: int, last: int, done: Done[Sequence[Sequence[DelayedIndex]]]
     ) -> None:
         """Hand a copy out."""
-        label = f"load:{bucket_id}:{first}-{last}"
-        self.call(
-            label, lambda: self.part(bucket_id, lambda s: [[*each] for each in s.segments[first - 1 : last]]), done
-        )
-
-    def part(self, number: int, of: Callable[[Stored], Any]) -> Any:
-        """A part of what is stored, or why there is none."""
-        if number not in self.durable.snapshots:
-            return BucketNotExistException(number)
-        if number in self.durable.spoiled:
-            return InvalidSnapshotException(number)
-        return of(self.durable.snapshots[number])
+        self.call(f"load:{bucket_id}:{first}-{last}", lambda: self.durable.segments(bucket_id, first, last), done)
 
     def delete_bucket_snapshot(self, bucket_id: int, done: Done[None]) -> None:
-        """Delete, which one that is not there is already."""
-
-        def delete() -> None:
-            self.durable.snapshots.pop(bucket_id, None)
-
-        self.call(f"delete:{bucket_id}", delete, done)
+        """Delete a snapshot."""
+        self.call(f"delete:{bucket_id}", lambda: self.durable.delete(bucket_id), done)
 
     # ---- The cursor
 
@@ -165,11 +165,11 @@ class Door:
 
     def put_cursor_property(self, key: str, value: str, done: Done[None]) -> None:
         """Set a property."""
-        self.call("put:{}-{}={}".format(*range_of(key), value), lambda: self.durable.put(key, value), done)
+        self.call(f"put:{range_text(key)}={value}", lambda: self.durable.put(key, value), done)
 
     def remove_cursor_property(self, key: str, done: Done[None]) -> None:
         """Take a property out."""
-        self.call("remove:{}-{}".format(*range_of(key)), lambda: self.durable.remove(key), done)
+        self.call(f"remove:{range_text(key)}", lambda: self.durable.remove(key), done)
 
     def get_mark_deleted_position(self) -> Position | None:
         """Where the cursor stands."""
@@ -197,19 +197,25 @@ class Door:
         calls.held = [call for call in calls.held if not (call.reads and call.owner is self)]
 
 
-def failure_of(call: Call, conflict: bool) -> Exception:
-    """What a call that fails ends with."""
-    if conflict and call.updates_key:
-        return BadVersionException(call.label)
-    return BucketSnapshotPersistenceException(call.label)
-
-
-def range_of(key: str) -> Range:
+def range_of(key: str) -> tuple[int, int]:
     """The range in the key of a bucket's property. ValueError where that is no such key."""
     prefix, first, last = key.split("_")
     if prefix != BUCKET_PROPERTY_PREFIX:
         raise ValueError(f"no key of a bucket: {key!r}")
     return int(first), int(last)
+
+
+def range_text(key: str) -> str:
+    """The range in a key, as labels of calls have it."""
+    return "{}-{}".format(*range_of(key))
+
+
+def shown(metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]) -> list[Any]:
+    """A snapshot in plain lists: of each segment first and last time, positions as it says itself, and indexes."""
+    return [
+        [m.min_schedule_timestamp, m.max_schedule_timestamp, positions_of(m.delayed_index_bit_map), [*segment]]
+        for m, segment in zip(metadata, segments, strict=True)
+    ]
 
 
 def positions_of(bitmaps: Mapping[int, bytes]) -> list[Position]:

@@ -1,9 +1,9 @@
-"""Results that are to come: who waits for one goes on when it is there."""
+"""Results that are to come, and steps that wait for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar, cast
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -17,7 +17,7 @@ class Promise(Generic[T]):
         self.kept = False
         """Whether the result is there."""
         self._result: T | None = None
-        self._waiting: list[Callable[[T], None]] = []
+        self._waiting: list[Callable[[T], object]] = []
 
     @property
     def result(self) -> T:
@@ -31,7 +31,7 @@ class Promise(Generic[T]):
         for told in waiting:
             told(result)
 
-    def then(self, told: Callable[[T], None]) -> None:
+    def then(self, told: Callable[[T], object]) -> None:
         """Go on with the result."""
         if self.kept:
             told(self.result)
@@ -39,11 +39,28 @@ class Promise(Generic[T]):
             self._waiting.append(told)
 
 
-def kept(result: T) -> Promise[T]:
-    """A result that is there."""
-    promise: Promise[T] = Promise()
-    promise.keep(result)
-    return promise
+Steps = Generator[Promise[Any], Any, T]
+"""What is done one thing after another: it waits for each promise that it yields, and is sent what that has come to."""
+
+
+def run(steps: Steps[T]) -> Promise[T]:
+    """Go through steps, as far as their promises are kept now, and on from there later; tells what they answer."""
+    ended: Promise[T] = Promise()
+
+    def go_on(result: object = None) -> None:
+        try:
+            while True:
+                promise = steps.send(result)
+                if not promise.kept:
+                    promise.then(go_on)
+                    return
+                result = promise.result
+        except StopIteration as end:
+            answer: T = end.value
+        ended.keep(answer)
+
+    go_on()
+    return ended
 
 
 def all_of(promises: Sequence[Promise[T]]) -> Promise[list[T]]:
