@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER, InMemoryTracker
 from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer2025
-from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
+from broker_tck.implementations.interface import Position
 
 WIDTH = 3
 """Words of a triple."""
@@ -112,11 +112,13 @@ class HeapTracker(InMemoryTracker):
 
     profiles: ClassVar[tuple[str, ...]] = ("heap",)
     capabilities: ClassVar[dict[str, int]] = {"entry_id_bits": 63}
+    index_class = TripleHeap
+    timer_class = DeliveryTimer2025
 
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        """Start with an empty heap."""
-        super().__init__(config, clock, DeliveryTimer2025(clock, timer), TripleHeap())
-        self._released = False
+    _released = False
+
+    def _width(self, tick: int) -> int:
+        return 1
 
     def close(self) -> None:
         """Disarm the timer and let go of the memory. A second time IllegalReferenceCountException: it is gone."""
