@@ -13,41 +13,20 @@ from broker_tck.implementations.interface import (
     Clock,
     DelayedDeliveryConfig,
     Dispatcher,
-    Fired,
     IllegalStateException,
     Position,
-    Timeout,
     Timer,
     TopicDeliveryConfig,
 )
-
-
-class WakingTimer:
-    """The timer of one tracker, whose firings ask one dispatcher to read."""
-
-    def __init__(self, timer: Timer, dispatcher: Dispatcher) -> None:
-        self._timer = timer
-        self._dispatcher = dispatcher
-
-    def new_timeout(self, deadline: int, fired: Fired) -> Timeout:
-        """Arm a timeout for an absolute time in milliseconds."""
-
-        def fired_and_asks(timeout: Timeout) -> bool:
-            asks = fired(timeout)
-            if asks:
-                self._dispatcher.read_more_entries()
-            return asks
-
-        return self._timer.new_timeout(deadline, fired_and_asks)
+from broker_tck.implementations.topic_delivery.clock import TopicTimer
 
 
 class OneTracker(TimeBucketTracker):
     """A subscription's own tracker, which passes over what is acknowledged."""
 
     def __init__(self, manager: TrackerEach, dispatcher: Dispatcher) -> None:
-        super().__init__(
-            cast(DelayedDeliveryConfig, manager.config), manager.clock, WakingTimer(manager.timer, dispatcher)
-        )
+        super().__init__(cast(DelayedDeliveryConfig, manager.config), manager.clock, manager.timer)
+        self._timer = TopicTimer(manager.clock, manager.timer, dispatcher.read_more_entries)
         self._manager = manager
         self._mark = dispatcher.mark_delete_position
 
