@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, NEVER
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
@@ -64,29 +63,6 @@ class BatchCountsDuplicates(TimeBucketTracker):
         before = self._count
         super()._file(ledger_id, entry_ids, deliver_at, now)
         self._count = before + len(entry_ids)
-
-
-class OfTheFirstTick(FixedDelayDetector):
-    """A detector that compares batches by the tick that it saw first."""
-
-    first_tick: int | None = None
-
-    def accepted_all(self, deliver_at: Iterable[int], tick: int) -> None:
-        """Messages were taken, in this order."""
-        super().accepted_all(deliver_at, tick if self.first_tick is None else self.first_tick)
-
-
-@mutant("DD-14")
-class BatchStepsBackByTheFirstTick(TimeBucketTracker):
-    """How far times in a batch may step back is told by the tick at the start, whatever it is by then."""
-
-    detector_class = OfTheFirstTick
-
-    _delays: OfTheFirstTick
-
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        super().__init__(config, clock, timer)
-        self._delays.first_tick = config.tick
 
 
 # ---- How much is taken off

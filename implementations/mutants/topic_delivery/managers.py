@@ -164,29 +164,6 @@ class MemoryDriftsWithPrunes(SharedIndexManager):
         return super().get_buffer_memory_usage() - self._drift
 
 
-@mutant("TD-15")
-class FirstCopyAloneIsPassed(SharedIndexManager):
-    """Of a position that is in two buckets a mark-delete position lets go of the copy in the first alone."""
-
-    _acknowledging = False
-
-    def acknowledge(self, view: View, position: Position) -> None:
-        """Take over the mark-delete position of a view."""
-        self._acknowledging = True
-        super().acknowledge(view, position)
-        self._acknowledging = False
-
-    def _release(self, copies: Iterable[Entries]) -> None:
-        if not self._acknowledging:
-            super()._release(copies)
-            return
-        gone: set[Position] = set()
-        for key, ledger, entries in sorted(copies, key=lambda each: (each.key, each.ledger)):
-            first = entries - type(entries)(entry for entry in entries if (ledger, entry) in gone)
-            gone.update((ledger, entry) for entry in entries)
-            super()._release([Entries(key, ledger, first)])
-
-
 # ---- What only one view, or one call, does
 
 
