@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from broker_tck.model.delayed_delivery.specification import (
@@ -26,8 +27,6 @@ from broker_tck.model.rules import Part, Rule, informative, law, rule
 
 MANAGER = "InMemoryTopicDelayedDeliveryTrackerManager"
 SAME = "PIP-448: the semantics for users stay identical"
-Shown = Index
-"""What a view sees, as an index of its own."""
 T = TypeVar("T")
 CLOSED = "IllegalStateException"
 MOST_FIRINGS = 1_000
@@ -50,8 +49,10 @@ class SubscriptionView(Part):
 
     FixedDelay = FixedDelay
 
-    def __init__(self, name: str, handle: str, mark: Position | None, buckets: Buckets) -> None:
-        self.buckets = buckets
+    def __init__(
+        self, name: str, handle: str, mark: Position | None, index: Index, buckets: Buckets, timer: Timer
+    ) -> None:
+        self.index, self.buckets, self.timer = index, buckets, timer
         """Those of the topic."""
         self.name = name
         self.handle = handle
@@ -106,6 +107,17 @@ class SubscriptionView(Part):
         done = placed in self.handed or placed in self.cleared or self.was_passed(placed[1])
         return done and not self.acknowledged(placed[1])
 
+    def seen(self) -> list[Placed]:
+        """The copies that it sees."""
+        held = self.index.held.items()
+        return [placed for key, bucket in held for position in bucket if self.sees(placed := (key, position))]
+
+    def sees_due(self) -> bool:
+        """Whether a bucket that is due holds a copy that it sees."""
+        held, now = self.index.held.items(), self.timer.now
+        due = ((key, bucket) for key, bucket in held if self.buckets.due(key, now))
+        return any(self.sees((key, position)) for key, bucket in due for position in bucket)
+
     # ---- What it does
 
     def adds(self, placed: Placed) -> None:
@@ -151,13 +163,13 @@ class Registry(Part):
 
     # ---- Views come
 
-    def open(self, name: str, made: type[SubscriptionView], buckets: Buckets) -> str:
+    def open(self, name: str, made: Callable[..., SubscriptionView]) -> str:
         """A dispatcher of a subscription asks for a tracker; answers with its handle."""
         if not self.may_open():
             raise Fault(CLOSED)
         self.opened[name] += 1
         handle = f"{name}{self.opened[name]}"
-        view = self.taken_over(name) or made(name, handle, self.mark_of(name), buckets)
+        view = self.taken_over(name) or made(name, handle, self.mark_of(name))
         self.views[handle] = self.registered[name] = view
         return handle
 
@@ -341,7 +353,8 @@ class TopicDelivery(Reference):
 
     def open(self, name: str) -> str:
         """A dispatcher of a subscription asks for a tracker; answers with the handle of both."""
-        return self.registry.open(name, self.View, self.buckets)
+        made = partial(self.View, index=self.index, buckets=self.buckets, timer=self.timer)
+        return self.registry.open(name, made)
 
     def close(self, handle: str) -> None:
         """A view is closed."""
@@ -352,7 +365,7 @@ class TopicDelivery(Reference):
     @rule("TD-28", source=f"{MANAGER}, unregister", when=lambda m, view: m.index.held)
     def left(self, view: SubscriptionView) -> None:
         """With a view goes what only it saw; with the last one everything goes, and the timer is disarmed."""
-        self.settle(self.seen_by(view))
+        self.settle(view.seen())
 
     def shutdown(self) -> None:
         """The manager ends, and all its views with it."""
@@ -366,18 +379,6 @@ class TopicDelivery(Reference):
         return None if view is None else answer(view)
 
     # ---- What is held
-
-    def seen_by(self, view: SubscriptionView) -> list[Placed]:
-        """The copies that a view sees."""
-        held = self.index.held.items()
-        return [placed for key, bucket in held for position in bucket if view.sees(placed := (key, position))]
-
-    def index_of(self, copies: Iterable[Placed]) -> Shown:
-        """Some copies, as an index of their own."""
-        shown = self.Index()
-        for key, position in copies:
-            shown.held.setdefault(key, Bucket())[position] = 1
-        return shown
 
     def settle(self, copies: Iterable[Placed]) -> None:
         """A view is done with some copies; the timer is updated."""
@@ -442,13 +443,7 @@ class TopicDelivery(Reference):
     @rule("TD-10", source=f"{SAME}; T-09")
     def is_available(self, view: SubscriptionView) -> bool:
         """A message is available to a view while a bucket that is due holds a copy that the view sees."""
-        return self.sees_due(view)
-
-    def sees_due(self, view: SubscriptionView) -> bool:
-        """Whether a bucket that is due holds a copy that a view sees."""
-        held, now = self.index.held.items(), self.timer.now
-        due = ((key, bucket) for key, bucket in held if view.buckets.due(key, now))
-        return any(view.sees((key, position)) for key, bucket in due for position in bucket)
+        return view.sees_due()
 
     def get(self, handle: str, most: int) -> list[Position] | None:
         """Hand out to a view what is due."""
@@ -456,8 +451,8 @@ class TopicDelivery(Reference):
 
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
         """Hand out what is due, of what a view sees."""
-        seen = self.seen_by(view)
-        shown = self.index_of(seen)
+        seen = view.seen()
+        shown = index_of(self.Index, seen)
         taken = shown.taken(sorted(key for key in shown.held if view.buckets.due(key, self.timer.now)), most)
         done = shown.removed(taken)
         view.takes(done)
@@ -474,7 +469,7 @@ class TopicDelivery(Reference):
     @rule("TD-11", source="PIP-448: no change of metrics")
     def count_of(self, view: SubscriptionView) -> int:
         """The number of delayed messages of a view is the number of copies that it sees."""
-        return len(self.seen_by(view))
+        return len(view.seen())
 
     def pause(self, handle: str) -> bool | None:
         """Whether the deliveries of a view should pause."""
@@ -497,7 +492,7 @@ class TopicDelivery(Reference):
         view = self.registry.view(handle)
         if view is None:
             return
-        before = self.seen_by(view)
+        before = view.seen()
         self.registry.marks[view.name] = ledger, entry
         view.move((ledger, entry))
         self.settle([placed for placed in before if not view.sees(placed)])
@@ -507,11 +502,11 @@ class TopicDelivery(Reference):
         """A clear does not start the detection anew."""
         self.asked(handle, self.clear_for)
 
-    @rule("TD-13", when=lambda m, view: m.seen_by(view))
+    @rule("TD-13", when=lambda m, view: view.seen())
     def clear_for(self, view: SubscriptionView) -> None:
         """A clear makes one view forget what it sees; what others see stays, and the timer is left alone."""
-        seen = self.seen_by(view)
-        left = self.index_of(seen)
+        seen = view.seen()
+        left = index_of(self.Index, seen)
         left.clear()
         done = [(key, position) for key, position in seen if position not in left.held.get(key, ())]
         view.forgets(done)
@@ -572,7 +567,7 @@ class TopicDelivery(Reference):
     @rule("TD-19", source=f"{MANAGER}, the timer's callback")
     def is_asked(self, view: SubscriptionView) -> bool:
         """A firing asks the dispatchers of those views to read to which a message is available, and no others."""
-        return self.sees_due(view)
+        return view.sees_due()
 
     @rule("TD-18", source=f"{MANAGER}; T-03", when=lambda m, asked: m.index.held)
     def rearm(self, asked: int) -> None:
@@ -616,6 +611,14 @@ class TopicDelivery(Reference):
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""
         return self.index.count(), None, self.timer.armed, None, None
+
+
+def index_of(made: type[Index], copies: Iterable[Placed]) -> Index:
+    """Some copies, as an index of their own."""
+    index = made()
+    for key, position in copies:
+        index.held.setdefault(key, Bucket())[position] = 1
+    return index
 
 
 def by_handle(view: SubscriptionView) -> tuple[str, int, str]:

@@ -211,7 +211,7 @@ class Messages:
         kind, position = self.choices.below(8), one_of(self.choices, self.pool)
         view = self.model.registry.views.get(handle)
         if view is not None and kind < 4:
-            seen = sorted({position for _, position in self.model.seen_by(view)})
+            seen = sorted({position for _, position in view.seen()})
             position = seen[self.choices.below(min(len(seen), 3))] if seen else position
         if kind == 5 and view is not None and view.mark:
             position = view.mark[0], view.mark[1] - 1

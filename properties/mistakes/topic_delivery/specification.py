@@ -59,14 +59,12 @@ of(TopicDelivery.is_available, look="a first bucket in which only others see any
     instead(
         "in the first bucket alone",
         "Your tracker looks for an available message in the first bucket alone.",
-        lambda m, view: any(
-            view.buckets.due(key, m.timer.now) and key == min(m.index.held) for key, _ in m.seen_by(view)
-        ),
+        lambda m, view: any(view.buckets.due(key, m.timer.now) and key == min(m.index.held) for key, _ in view.seen()),
     ),
     instead(
         "due or not",
         "Your tracker says that a message is available to a view as soon as it sees one; its bucket must be due.",
-        lambda m, view: bool(m.seen_by(view)),
+        lambda m, view: bool(view.seen()),
     ),
 )
 of(TopicDelivery.count_of, look="a total of the topic in place of the view's own")(
@@ -78,7 +76,7 @@ of(TopicDelivery.count_of, look="a total of the topic in place of the view's own
     instead(
         "only what is due",
         "Your tracker counts for a view what is due alone; it must count all that the view sees.",
-        lambda m, view: sum(view.buckets.due(key, m.timer.now) for key, _ in m.seen_by(view)),
+        lambda m, view: sum(view.buckets.due(key, m.timer.now) for key, _ in view.seen()),
     ),
 )
 of(TopicDelivery.wants_pause, look="a fixed delay, a count or an availability that is the topic's")(
@@ -170,7 +168,7 @@ of(TopicDelivery.is_asked, look="views that have acknowledged everything that is
     instead(
         "whoever sees anything",
         "A firing of your tracker asks every view that sees a message to read; the message must be due.",
-        lambda m, view: bool(m.seen_by(view)),
+        lambda m, view: bool(view.seen()),
     ),
 )
 of(TopicDelivery.rearm, look="two messages for two times, and nothing else: the second one")(
