@@ -113,66 +113,34 @@ def still_open(handles: list[str], step: Step) -> list[str]:
     return handles
 
 
-class Passed:
-    """Where the registered views are, and which positions were accepted."""
+class Watched:
+    """The views as they are known from outside: where each is, and what it waits for at least."""
 
     def __init__(self) -> None:
         self.registered: dict[str, str] = {}
         """By the name of a subscription, the handle of its latest view."""
         self.marks: dict[str, Position] = {}
         """By the name of a subscription."""
-        self.held: set[Position] = set()
+        self.accepted: set[Position] = set()
+        self.waiting: dict[str, set[Position]] = {}
+        """By view, what it has added, and was neither handed nor has acknowledged or cleared."""
 
     def saw(self, step: Step) -> None:
         """Take a step in."""
         o = step.operation
-        self.held.update(position for position, _ in accepted(step))
         if erred(step):
             return
+        self.accepted.update(position for position, _ in accepted(step))
         if isinstance(o, op.Open):
-            self.registered[o.name] = step.result
+            self.registered[o.name], self.waiting[step.result] = step.result, set()
         if isinstance(o, op.Close) and self.registered.get(o.handle[0]) == o.handle:
             del self.registered[o.handle[0]]
-        if isinstance(o, op.MarkDelete) and self.registered.get(o.handle[0]) == o.handle:
-            self.marks[o.handle[0]] = o.ledger, o.entry
-
-    def by_all(self) -> bool:
-        """Whether every registered view has passed every position."""
-        marks = [self.marks.get(name) for name in self.registered]
-        return bool(self.held and marks) and all(mark and mark >= max(self.held) for mark in marks)
-
-
-def nothing_passed_is_held(config: op.Config, steps: Sequence[Step]) -> Verdicts:
-    """TD-36: what every view has passed is not held."""
-    passed = Passed()
-    for index, step in sound(steps):
-        passed.saw(step)
-        if passed.by_all():
-            count = step.seen[0]
-            yield index, f"{count} copies are held that every view has passed" if count else None
-
-
-class Awaited:
-    """What each view waits for at least: what it has added, and was neither handed nor has acknowledged or cleared."""
-
-    def __init__(self) -> None:
-        self.by_view: dict[str, set[Position]] = {}
-        self.marks: dict[str, Position] = {}
-        """By the name of a subscription."""
-
-    def saw(self, step: Step) -> None:
-        """Take a step in."""
-        o = step.operation
-        if erred(step):
-            return
-        if isinstance(o, op.Open):
-            self.by_view[step.result] = set()
         if isinstance(o, op.Advance):
             for handle, taken in (each for firing in step.result if len(firing) > 2 for each in firing[2]):
-                self.by_view[handle].difference_update(map(tuple, taken))
+                self.waiting[handle].difference_update(map(tuple, taken))
         handle = getattr(o, "handle", "")
-        if handle in self.by_view:
-            self.did(handle[0], step, self.by_view[handle])
+        if handle in self.waiting:
+            self.did(handle[0], step, self.waiting[handle])
 
     def did(self, name: str, step: Step, waiting: set[Position]) -> None:
         """A view of a subscription has done something."""
@@ -188,15 +156,30 @@ class Awaited:
             self.marks[name] = o.ledger, o.entry
             waiting.difference_update([position for position in waiting if position <= self.marks[name]])
 
+    def all_is_passed(self) -> bool:
+        """Whether every registered view has passed every position that was accepted."""
+        marks = [self.marks.get(name) for name in self.registered]
+        return bool(self.accepted and marks) and all(mark and mark >= max(self.accepted) for mark in marks)
+
+
+def nothing_passed_is_held(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-36: what every view has passed is not held."""
+    views = Watched()
+    for index, step in sound(steps):
+        views.saw(step)
+        if views.all_is_passed():
+            count = step.seen[0]
+            yield index, f"{count} copies are held that every view has passed" if count else None
+
 
 def nothing_lost(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     """TD-37: a view counts what it has added, and was neither handed nor has acknowledged or cleared."""
-    awaited = Awaited()
+    views = Watched()
     for index, step in sound(steps):
-        awaited.saw(step)
+        views.saw(step)
         o = step.operation
         if isinstance(o, op.Count) and step.result is not None and not erred(step):
-            least = len(awaited.by_view[o.handle])
+            least = len(views.waiting[o.handle])
             if least:
                 yield index, f"{o.handle} counts {step.result}, and waits for {least}" if step.result < least else None
 
