@@ -1,4 +1,4 @@
-"""The broker's own delayed-delivery trackers: each release does as its profile, with each deviation of that."""
+"""The broker's own delayed-delivery trackers: each release keeps to its profile, and has the defects known of it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ PROFILES = {
 RECORDED = {"heap": 180, "timebucket-2026": 180, "timebucket-5.0": 78}
 """How many traces were recorded of a profile; of the milestone, and of 4.0.1 and 4.0.4, none."""
 WALKS = 40
+SHORT = 7
+DEFECTS = [
+    # the subject, a profile that is its own but for a rule, the rule
+    pytest.param("pulsar-5.0.1/in-memory", "timebucket-2026", "DD-16", id="5.0.1: a clear forgets the delay"),
+    pytest.param("pulsar-3.0.7/in-memory", "heap+DD-32", "DD-32", id="3.0.7: a closed tracker refuses"),
+    pytest.param("pulsar-4.0.1/in-memory", "timebucket-4.0.4", "DD-20", id="4.0.1: ledgers in no order"),
+    pytest.param("pulsar-4.0.5/in-memory", "timebucket-2025", "DD-11", id="4.0.5: nothing is counted again"),
+    pytest.param("pulsar-5.0.0-M1/in-memory", "timebucket-2026", "DD-06", id="5.0.0-M1: due at another time"),
+]
 
 
 def test_each_release_declares_its_profile() -> None:
@@ -61,6 +70,13 @@ def test_recorded_traces_are_done_as_recorded(name: str) -> None:
     subject, profile = resolve(name), PROFILES[name]
     traces = [asked(trace, subject) for trace in golden_traces("delayed-delivery", profile)]
     assert [on_subject(trace, subject, profile) for trace in traces] == [None] * RECORDED[profile]
+
+
+@pytest.mark.parametrize(("name", "profile", "rule"), DEFECTS)
+def test_a_known_defect_is_found_by_its_rule(name: str, profile: str, rule: str) -> None:
+    run = run_subject(resolve(name), profile, seed=0, count=3 * WALKS, failing=1)
+    assert [finding.diagnosis.rules for finding in run.findings] == [(rule,)]
+    assert len(run.findings[0].operations) <= SHORT
 
 
 @pytest.mark.parametrize("trace", CROWDED)
