@@ -84,7 +84,7 @@ def view_of(model: Any, handle: str) -> Cell:
     view = registry.views[handle]
     if registry.refuses(handle):
         return "stale"
-    return [(copy[:2], colour_of(model, key)) for key, copy in sorted(model.seen_by(view))] or "nothing"
+    return [(copy[:2], colour_of(model, key)) for key, copy in sorted(view.seen())] or "nothing"
 
 
 def colour_of(model: Any, key: int) -> str:

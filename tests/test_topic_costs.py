@@ -56,8 +56,12 @@ class Topic:
             return looked(sight, held)
 
         monkeypatch.setattr(Sight, "of", counted)
+        self.read_by(self.views[0])
+
+    def read_by(self, view: View) -> None:
+        """Have a view add everything, as it reads the topic itself."""
         for entry in range(MESSAGES):
-            self.views[0].add_message(1, entry, START + 512 * (entry + 1))
+            view.add_message(1, entry, START + 512 * (entry + 1))
 
     def cost(self, call: Callable[[], Any]) -> int:
         """How often a set is looked at during a call."""
@@ -70,17 +74,11 @@ class Topic:
         self.now = START + 512 * (messages + 1)
 
 
-def add_again(topic: Topic, view: View) -> None:
-    """Have a view add everything, as it reads the topic itself."""
-    for entry in range(MESSAGES):
-        view.add_message(1, entry, START + 512 * (entry + 1))
-
-
 @pytest.mark.parametrize("views", [3, 60])
 def test_calls_look_at_what_they_touch(monkeypatch: pytest.MonkeyPatch, views: int) -> None:
     topic = Topic(views, monkeypatch)
     first, *_, last = topic.views
-    assert topic.cost(lambda: add_again(topic, last)) == 0
+    assert topic.cost(lambda: topic.read_by(last)) == 0
     topic.come(10)
     for view in topic.views:
         # Two looks to find a message and to see that there is more, one to see who else waits for it.
@@ -103,20 +101,6 @@ def test_view_that_leaves_looks_at_what_only_it_saw(monkeypatch: pytest.MonkeyPa
     assert topic.manager.get_number_of_delayed_messages() == MESSAGES
     assert topic.cost(slow.close) <= 2 * 30
     assert topic.manager.get_number_of_delayed_messages() == MESSAGES - 30
-
-
-def test_view_that_reads_again_what_others_have_passed_tells_them_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    topic = Topic(40, monkeypatch)
-    again, *others = topic.views
-    for view in topic.views:
-        view.update_mark_delete_position((1, MESSAGES))
-    again.update_mark_delete_position((1, -1))
-    told: list[View] = []
-    monkeypatch.setattr(Sight, "sees", lambda sight, *copy: told.append(sight) or True)
-    add_again(topic, again)
-    assert len(told) == MESSAGES
-    assert again.get_number_of_delayed_messages() == MESSAGES
-    assert {view.get_number_of_delayed_messages() for view in others} == {0}
 
 
 def test_what_is_done_with_is_not_kept_in_mind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,7 @@
-"""Contract ``topic-delivery``: its recorded traces, the defects of the branch that it came from, its rig, and names."""
+"""Contract ``topic-delivery``: its recorded traces, what its subjects hold, its rig, and names."""
 
 from __future__ import annotations
 
-import copy
-from functools import cache
-from importlib import import_module
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,159 +19,31 @@ from broker_tck.properties.engine.check import Difference, first_difference, rec
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import declared, resolve
-from broker_tck.properties.engine.trace import Trace, from_text, load
-from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.engine.subjects import declared
+from broker_tck.properties.engine.trace import from_text, load
+from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.explain.deviating import happens
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
-from broker_tck.properties.mistakes.book import Way, deviations_of
 from broker_tck.properties.report.finding import story
 from broker_tck.properties.report.made import UNASKED, finding_result
-from broker_tck.properties.search.failing import broken_by, failure
+from broker_tck.properties.search.failing import failure
 from broker_tck.properties.search.reduction.shorter import Shorter
-from broker_tck.properties.search.replay import MODEL, declaring, on_subject
+from broker_tck.properties.search.replay import declaring
 
 TOPICS: Contract = CONTRACTS["topic-delivery"]
 BRANCH = "shared-index-448"
-SHOWN = ("result", *TOPICS.observables)
-
-
-@cache
-def recorded() -> tuple[Trace, ...]:
-    return tuple(load(str(fixtures.folder() / "topic-delivery" / "pip-448.jsonl")))
 
 
 @pytest.mark.slow
 def test_model_and_subject_do_as_the_branch_did() -> None:
     subjects = declaring(TOPICS, "pip-448")
+    traces = load(str(fixtures.folder() / "topic-delivery" / "pip-448.jsonl"))
     assert [subject.name for subject in subjects] == [BRANCH]
-    assert sum(len(trace.operations) for trace in recorded()) == 8_613
-    replays = [replay(trace, subjects) for trace in recorded()[::ONE_IN]]
+    assert sum(len(trace.operations) for trace in traces) == 8_613
+    replays = [replay(trace, subjects) for trace in traces[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
     assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
-
-
-def altered(value: Any) -> Any:
-    """A value with something changed, and its type kept; None: there is nothing in it."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, str):
-        return f"x{value[1:]}"
-    return value[1:] if isinstance(value, list) and value else None
-
-
-@pytest.mark.parametrize("which", range(len(SHOWN)), ids=SHOWN)
-def test_altered_outcome_is_found_where_it_is(which: int) -> None:
-    changed = 0
-    for number, trace in enumerate(recorded()[:40]):
-        at = (11 * number) % len(trace.operations)
-        wrong = copy.deepcopy(trace.outcomes[at] or [])
-        value = altered(wrong[which])
-        if value is None or value == wrong[which]:
-            continue
-        changed += 1
-        wrong[which] = value
-        outcomes = [*trace.outcomes[:at], wrong, *trace.outcomes[at + 1 :]]
-        (found,) = replay(
-            Trace(trace.contract, trace.profile, trace.config, trace.operations, outcomes, trace.where), []
-        ).disagreements
-        assert (found.who, found.step, found.observed) == (MODEL, at, SHOWN[which])
-    assert changed > 5
-
-
-# ---- What the branch does wrong, and what is meant
-
-CLOCK = Config().clock
-CLOSED, NOTHING = {"error": "IllegalStateException"}, {"error": "NullPointerException"}
-DEFECTS = {
-    "T-01": ([[1, 2]], [[1, 1]]),
-    "T-02": ([[1, 1], [1, 2]], [[1, 1]]),
-    "T-03": ([[CLOCK + 2048, ["A1"]], [CLOCK + 5120, ["A1"]]], [[CLOCK + 2048, ["A1"]]]),
-    "T-04": ([[CLOCK + 20480, ["A1"]]], [[CLOCK + 5120, ["A1"]]]),
-    "T-05": ([], [[CLOCK + 4096, ["A1"]]]),
-    "T-06": ([], [[1, 1]]),
-    "T-07": ([], [[1, 1]]),
-    "T-08": (True, False),
-    "T-09": (True, False),
-    "T-10": (0, -1),
-    "T-11": ([[CLOCK + 2048, ["A2"]]], [[CLOCK + 2048, ["A1"]]]),
-    "T-12": (1, 0),
-    "T-13": ([[1, 1]], []),
-    "T-14": ([[1, 1]], NOTHING),
-    "T-15": (CLOSED, True),
-    "T-16": ([[1, 2]], [[1, 1]]),
-    "T-17": (0, 1),
-}
-"""By the number of a defect: the last result of its trace in profile ``ideal``, and on the branch."""
-
-
-@pytest.fixture(scope="module")
-def told() -> dict[str, Trace]:
-    """The traces of the page of defects, by the numbers of these."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[1] / "docs")
-        defects = [*chain.from_iterable(import_module("topic_defects").TOPIC_DEFECTS.groups.values())]
-    return {defect.title.partition(":")[0]: from_text(f"topic-delivery ideal {defect.text}") for defect in defects}
-
-
-def test_every_defect_of_the_branch_is_on_the_page(told: dict[str, Trace]) -> None:
-    assert sorted(told) == [*DEFECTS]
-
-
-@pytest.mark.parametrize("number", DEFECTS)
-def test_defect_of_the_branch_is_none_of_the_ideal_profile(number: str, told: dict[str, Trace]) -> None:
-    trace, subjects = told[number], [resolve(name) for name in ("shared-index", BRANCH)]
-    ended = [record(trace.operations, each.rig(trace.config, each.capabilities))[-1] for each in subjects]
-    assert tuple(step.result for step in ended) == DEFECTS[number]
-    assert on_subject(trace, subjects[0], "ideal") is None
-    assert on_subject(trace, subjects[1], "ideal") is not None
-
-
-RARE = "DD-22"
-"""The first walk that shows the deviation from this rule comes late."""
-
-
-@pytest.mark.parametrize(
-    "way",
-    [
-        pytest.param(way, marks=pytest.mark.deep if way.rule.number == RARE else pytest.mark.slow)
-        for way in deviations_of(TOPICS.model("pip-448"))
-    ],
-    ids=str,
-)
-def test_each_deviation_of_the_branch_is_seen(way: Way) -> None:
-    """Walks show each deviation that the profile of PIP-448's branch declares."""
-    assert happens(resolve(BRANCH), way.applied_to(TOPICS.model("pip-448")), 0)
-
-
-@pytest.mark.parametrize("name", ["shared-index", BRANCH])
-def test_subject_agrees_with_its_profile_and_keeps_the_laws(name: str) -> None:
-    subject = resolve(name)
-    model = TOPICS.model(subject.profiles[0])
-    broken = set()
-    for number in range(4):
-        done = walk(TOPICS, walk_seed(3, number), subject.rig, model, subject.capabilities)
-        assert done.difference is None
-        broken |= {*broken_by(TOPICS, done, subject.rig, subject.capabilities)}
-    assert broken <= {*model.BREAKS, *model.MOOT}
-    assert bool(broken) == (name == BRANCH)
-
-
-@pytest.mark.slow
-def test_baseline_with_one_view_answers_as_a_tracker_of_one_subscription() -> None:
-    (law,) = [law for law in TOPICS.laws if law.number == "TD-34"]
-    capabilities, judged, itself = Capabilities(shows_index=False), 0, lambda config, _: TopicDelivery(config)
-    for number in range(24):
-        done = walk(TOPICS, walk_seed(5, number), itself, TopicDelivery, capabilities)
-        steps = record(done.operations, TOPICS.rig(TrackerEach, done.config, capabilities))
-        met, _, complaint = law.check(done.config, steps)
-        assert complaint == ""
-        judged += met
-    assert judged > 100
 
 
 def test_baseline_holds_each_message_once_a_view() -> None:
@@ -270,13 +137,6 @@ def test_subscriptions_are_named_in_order_at_the_end(text: str, tried: str) -> N
     assert all(len(each) < len(again) for each in TOPICS.rewrites(again))
 
 
-class Never(SharedIndexManager):
-    """Hands out nothing."""
-
-    def hand_out(self, view: View, most: int) -> list[Position]:
-        return []
-
-
 class OnlyWhereAsked(SharedIndexManager):
     """Hands out nothing to a view that was not asked before whether it pauses."""
 
@@ -290,32 +150,25 @@ class OnlyWhereAsked(SharedIndexManager):
         return super().hand_out(view, most) if self.asked else []
 
 
-def test_trace_that_fails_where_it_is_not_looked_at_is_found_out() -> None:
-    subject = declared("only where asked", OnlyWhereAsked, TOPICS)
+class Never(SharedIndexManager):
+    """Hands out nothing."""
+
+    def hand_out(self, view: View, most: int) -> list[Position]:
+        return []
+
+
+@pytest.mark.parametrize(("factory", "unasked"), [(OnlyWhereAsked, True), (Never, False)])
+def test_trace_that_fails_only_where_it_is_not_looked_at_is_noted(factory: type, unasked: bool) -> None:
+    """A mistake that changes nothing explains no such trace."""
+    subject = declared("wrong", factory, TOPICS)
     trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
     rig = subject.rig(trace.config, subject.capabilities)
-    assert first_difference(trace.operations, TOPICS.specification(trace.config), rig) is None
-    assert failure(subject, TOPICS.specification, trace.config, trace.operations) == (
-        3,
-        Difference("result", [[0, 0]], []),
-    )
-
-
-def test_way_that_changes_nothing_explains_no_trace_that_fails_where_it_is_not_looked_at() -> None:
-    subject = declared("only where asked", OnlyWhereAsked, TOPICS)
-    trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
+    assert (first_difference(trace.operations, TOPICS.specification(trace.config), rig) is None) == unasked
+    different = Difference("result", [[0, 0]], [])
+    assert failure(subject, TOPICS.specification, trace.config, trace.operations) == (3, different)
     diagnoser = Diagnoser(subject, TOPICS.specification)
     assert diagnoser.fitting(trace.config, trace.operations) == []
     found = find(diagnoser, trace.walk)
     assert found is not None
-    assert (found.unasked, found.diagnosis.ways) == (True, ())
-    assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == 1
-
-
-def test_nothing_is_noted_of_what_fails_whatever_is_asked() -> None:
-    subject = declared("never", Never, TOPICS)
-    trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
-    diagnoser = Diagnoser(subject, TOPICS.specification)
-    found = find(diagnoser, trace.walk)
-    assert found is not None
-    assert (found.unasked, finding_result(found).note) == (False, "")
+    assert (found.unasked, found.diagnosis.ways == ()) == (unasked, unasked)
+    assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == unasked

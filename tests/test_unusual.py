@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from unusual.active_cursors import ThreadedCursors, TombstoneCursors
 from unusual.bucket_delivery import CostumedBuckets
-from unusual.delayed_delivery import CalendarTracker, SqliteTracker
+from unusual.delayed_delivery import SqliteTracker
 from unusual.entry_cache import AnsweringCaches
 from unusual.negative_acks import AsyncTracker
-from unusual.topic_delivery import MaskingTopic
+from unusual.topic_delivery import CostumedTopic
 
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
@@ -20,13 +20,12 @@ from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH
 
 UNUSUAL = (
     SqliteTracker,
-    CalendarTracker,
     AsyncTracker,
     AnsweringCaches,
     TombstoneCursors,
     ThreadedCursors,
     CostumedBuckets,
-    MaskingTopic,
+    CostumedTopic,
 )
 
 

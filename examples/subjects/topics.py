@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from broker_tck.implementations.interface import (
@@ -27,64 +27,56 @@ class Buckets:
 
     def __init__(self, tick: int, strict: bool) -> None:
         self.tick = tick
-        self.strict = strict
+        self.early = not strict
         self.width = 1 << (max(tick, 1).bit_length() - 1)
 
     def key(self, at: int) -> int:
         """The bucket of a time: the time rounded down, or up where no message may come too early."""
-        return (min(at + self.width - 1, LAST) if self.strict else at) // self.width * self.width
+        return (at if self.early else min(at + self.width - 1, LAST)) // self.width * self.width
 
     def cutoff(self, now: int) -> int:
         """The last time that is due."""
-        return now if self.strict else now + self.tick
+        return now + self.tick * self.early
 
     def last(self, key: int) -> int:
         """The last time in a bucket."""
-        return key if self.strict else key + self.width - 1
+        return key + (self.width - 1) * self.early
 
     def wake(self, key: int) -> int:
         """When a bucket is due, and not before its key."""
-        return key if self.strict else max(key, self.last(key) - self.tick)
+        return max(key, self.last(key) - self.tick)
 
 
 class Alarm:
     """One timeout, for the first bucket of which no firing has told yet."""
 
     def __init__(self, clock: Clock, timer: Timer, fired: Callable[[], None]) -> None:
-        self.clock = clock
-        self.timer = timer
-        self.fired = fired
+        self.clock, self.timer, self.fired = clock, timer, fired
         self.timeout: Timeout | None = None
         self.target: int | None = None
         self.last_run: int | None = None
 
-    def cancel(self) -> None:
-        """Disarm."""
-        if self.timeout:
-            self.timeout.cancel()
-        self.timeout = self.target = None
-
     def aim(self, moments: Sequence[int], tick: int) -> None:
         """Fire at the first moment after the last firing, and a tick after that at the earliest."""
         first = min((moment for moment in moments if self.last_run is None or moment > self.last_run), default=None)
-        if first is None:
-            self.cancel()
-        elif first != self.target:
+        if first is not None and first != self.target:
             first = max(first, self.clock() + 1)
-            if first != self.target:
-                self.cancel()
-                self.target = first
-                earliest = first if self.last_run is None else self.last_run + tick
-                self.timeout = self.timer.new_timeout(max(first, earliest), self.run)
+        if first == self.target:
+            return
+        if self.timeout:
+            self.timeout.cancel()
+        self.timeout, self.target = None, first
+        if first is not None:
+            earliest = first if self.last_run is None else self.last_run + tick
+            self.timeout = self.timer.new_timeout(max(first, earliest), self.run)
 
     def run(self, timeout: Timeout) -> bool:
         """A timeout fires."""
-        if timeout is not self.timeout:
-            return False
-        self.timeout = self.target = None
-        self.last_run = self.clock()
-        self.fired()
-        return True
+        if timeout is self.timeout:
+            self.timeout = self.target = None
+            self.last_run = self.clock()
+            self.fired()
+        return False
 
 
 class Tracker:
@@ -102,30 +94,22 @@ class Tracker:
         self.again: set[Copy] = set()
         """What was added again, up to where the mark has been."""
         self.is_open = True
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """Nothing is known of the delays."""
-        self.is_fixed = True
-        self.highest = 0
+        self.is_fixed, self.highest = True, 0
 
     def sees(self, copy: Copy) -> bool:
         """Whether the subscription still waits for a copy."""
         return copy[1] > self.mark and (copy in self.again or (copy[1] > self.passed and copy not in self.done))
 
-    def seen(self) -> list[Copy]:
-        """All that it sees, in the order of buckets and positions."""
+    def seen(self, keys: Iterable[int] | None = None) -> list[Copy]:
+        """All that it sees in some buckets, or in all, in the order of buckets and positions."""
         self.check_open()
-        return [copy for key in sorted(self.topic.held) for copy in self.seen_in(key)]
+        held = self.topic.held
+        copies = ((key, position) for key in sorted(held if keys is None else keys) for position in sorted(held[key]))
+        return [copy for copy in copies if self.sees(copy)]
 
     def due(self) -> list[Copy]:
         """What of it is due."""
-        self.check_open()
-        return [copy for key in self.topic.due() for copy in self.seen_in(key)]
-
-    def seen_in(self, key: int) -> list[Copy]:
-        """All that it sees in a bucket, in the order of positions."""
-        return [(key, position) for position in sorted(self.topic.held[key]) if self.sees((key, position))]
+        return self.seen(self.topic.due())
 
     def check_open(self) -> None:
         """See that this is still the view of its subscription."""
@@ -159,7 +143,7 @@ class Tracker:
         taken = self.due()[: max(max_messages, 0)]
         self.forget(taken)
         if not self.seen():
-            self.start_anew()
+            self.is_fixed, self.highest = True, 0
         self.topic.settle()
         return sorted({position for _, position in taken})
 
@@ -187,8 +171,7 @@ class Tracker:
 
     def should_pause_all_deliveries(self) -> bool:
         """Whether enough messages of one delay are seen, and none is due."""
-        lookahead = self.topic.config.lookahead
-        return len(self.seen()) >= lookahead > 0 and self.is_fixed and not self.due()
+        return len(self.seen()) >= self.topic.lookahead > 0 and self.is_fixed and not self.due()
 
     def get_buffer_memory_usage(self) -> int:
         """Never asked for: it is declared that nothing is estimated."""
@@ -210,14 +193,14 @@ class Tracker:
 
 
 class Topic:
-    """One index for all subscriptions: positions in buckets, each of which stays while somebody sees it."""
+    """One index for all subscriptions: copies of positions in buckets, each of which stays while somebody sees it."""
 
     contract: ClassVar = "topic-delivery"
     profiles: ClassVar = ("ideal",)
     capabilities: ClassVar = dict.fromkeys(("memory_estimate", "shows_index"), False)
 
     def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        self.config = config
+        self.lookahead = config.lookahead
         self.clock = clock
         self.buckets = Buckets(config.tick, bool(config.strict))
         self.alarm = Alarm(clock, timer, self.fired)
@@ -231,8 +214,7 @@ class Topic:
         """A tracker for a new dispatcher. An earlier one of the same subscription is refused from now on."""
         if not self.is_open:
             raise IllegalStateException("the topic is closed")
-        earlier = self.trackers.get(dispatcher.name)
-        if earlier:
+        if earlier := self.trackers.get(dispatcher.name):
             earlier.is_open = False
         tracker = self.trackers[dispatcher.name] = Tracker(self, dispatcher, self.mark_of(dispatcher))
         return tracker
@@ -242,9 +224,9 @@ class Topic:
         return dispatcher.mark_delete_position or NOWHERE
 
     def due(self) -> list[int]:
-        """The buckets of which all is due, in order."""
+        """The buckets of which all is due."""
         cutoff = self.buckets.cutoff(self.clock())
-        return sorted(key for key in self.held if self.buckets.last(key) <= cutoff)
+        return [key for key in self.held if self.buckets.last(key) <= cutoff]
 
     def is_seen(self, copy: Copy) -> bool:
         """Whether somebody waits for a copy."""
@@ -252,9 +234,8 @@ class Topic:
 
     def hold(self, copy: Copy) -> None:
         """Hold a copy that was added, if somebody sees it."""
-        key, position = copy
         if self.is_seen(copy):
-            self.held.setdefault(key, set()).add(position)
+            self.held.setdefault(copy[0], set()).add(copy[1])
         self.update_alarm()
 
     def prune(self) -> None:

@@ -40,7 +40,7 @@ class BucketTrackers(InMemory):
     def __init__(self, loader: Loader, release: Release) -> None:
         """Load the class."""
         names = classes_in(loader.place_of(TRACKER), HELD)
-        prepare(loader, release, [*names, *([BUCKETS + "Bucket"] if loader.has(BUCKETS + "Bucket") else [])])
+        prepare(loader, [*names, *([BUCKETS + "Bucket"] if loader.has(BUCKETS + "Bucket") else [])])
         super().__init__(loader, release)
         self.inside = loader.named(BUCKETS + "Inside")
         self.made = loader.named(TRACKER)

@@ -1,17 +1,16 @@
 """What all in-memory delayed-delivery trackers do alike, whatever index they keep their messages in.
 
 A message is filed under a key: its deliver-at time, or the bucket of times that it falls into. The trackers differ in
-three numbers (how wide a bucket is, by how much a time is rounded up, and how much later than its key a message may
-have to be delivered), in the index and in the timer.
+how wide a bucket is, in the index, and in the timer.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from broker_tck.implementations.delayed_delivery.fixed_delay import FixedDelayDetector
 from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
-from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position
+from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 
 LAST_TIME = 2**63 - 1
 """The last time, in milliseconds, that a broker's clock can show."""
@@ -47,33 +46,30 @@ class Index(Protocol):
 class InMemoryTracker:
     """A :class:`~broker_tck.implementations.interface.DelayedDeliveryTracker` over an :class:`Index`."""
 
-    def __init__(
-        self,
-        config: DelayedDeliveryConfig,
-        clock: Clock,
-        timer: DeliveryTimer,
-        index: Index,
-        *,
-        width: int = 1,
-        rounding: int = 0,
-        slack: int = 0,
-    ) -> None:
-        """Start without messages.
+    index_class: ClassVar[type[Index]]
+    timer_class: ClassVar[type[DeliveryTimer]] = DeliveryTimer
+    detector_class: ClassVar[type[FixedDelayDetector]] = FixedDelayDetector
 
-        ``width`` of a bucket is a power of two; ``rounding`` is added to a time before it is rounded down to a bucket;
-        ``slack`` is how far behind its key a time can lie. All are in milliseconds.
-        """
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        """Start without messages. A later change of the tick leaves the width of buckets as it is (DD-03)."""
         self._clock = clock
-        self._timer = timer
-        self._index = index
-        self._delays = FixedDelayDetector()
+        self._timer = self.timer_class(clock, timer)
+        self._index = self.index_class()
+        self._delays = self.detector_class()
         self._count = 0
         self._strict = config.strict
         self._lookahead = config.lookahead
-        self._rounding = rounding
+        width = self._width(config.tick)
         self._mask = -width
-        self._slack = slack
+        self._rounding = width - 1 if config.strict else 0
+        """What is added to a time before it is rounded down to a bucket."""
+        self._slack = 0 if config.strict else width - 1
+        """How far behind its key a time can lie."""
         self.reset_tick_time(config.tick)
+
+    def _width(self, tick: int) -> int:
+        """The width of a bucket in milliseconds, a power of two."""
+        raise NotImplementedError
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time, in milliseconds; the next call heeds it (DD-27)."""
@@ -91,10 +87,7 @@ class InMemoryTracker:
         if deliver_at <= now + self._window or deliver_at < 0:
             self._delays.refused()
             return False
-        key = (deliver_at + self._rounding) & self._mask
-        if key > LAST_TIME:
-            key = LAST_TIME & self._mask
-        if self._index.add(key, ledger_id, entry_id):
+        if self._index.add(self._key(deliver_at), ledger_id, entry_id):
             self._count += 1
         self._update_timer(now)
         self._delays.accepted(deliver_at, self._tick)
@@ -142,6 +135,10 @@ class InMemoryTracker:
         """Disarm the timer, then let go of the memory (DD-32). The count stays, as in the broker's classes."""
         self._timer.disarm()
         self._index.clear()
+
+    def _key(self, deliver_at: int) -> int:
+        """The bucket of a time (DD-05)."""
+        return min(deliver_at + self._rounding, LAST_TIME) & self._mask
 
     def _update_timer(self, now: int) -> None:
         first = self._index.first

@@ -40,7 +40,7 @@ class Own(InMemory):
         broker_of(loader)
         package = name.rpartition(".")[0]
         around = [each for each in classes_in(place, (f"{package}.",)) if each.rpartition(".")[0] == package]
-        prepare(loader, release, around)
+        prepare(loader, around)
         super().__init__(loader, release)
         self.made = self.how(loader, name)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker_tck.implementations.delayed_delivery.supply_safely import mend
 from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
@@ -33,10 +32,8 @@ MILLISECOND = 10**6
 """In nanoseconds."""
 
 
-def prepare(loader: Loader, release: Release, more: Sequence[str] = ()) -> None:
+def prepare(loader: Loader, more: Sequence[str] = ()) -> None:
     """Load what the broker's trackers are made of, and more classes, all as the kit holds them."""
-    if release.number >= (5,):
-        mend(loader)
     loader.hold([*more, *classes_in(loader.place_of(IN_MEMORY), (IN_MEMORY, ABSTRACT))])
 
 
@@ -45,7 +42,7 @@ class InMemory:
 
     def __init__(self, loader: Loader, release: Release) -> None:
         """Load the class."""
-        prepare(loader, release)
+        prepare(loader)
         dispatcher = "PersistentDispatcherMultipleConsumers"
         if release.number >= (4,):
             dispatcher = f"Abstract{dispatcher}"

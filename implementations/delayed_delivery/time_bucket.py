@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from itertools import compress, pairwise
 from typing import ClassVar
 
-from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, InMemoryTracker
+from broker_tck.implementations.delayed_delivery.in_memory import InMemoryTracker
 from broker_tck.implementations.delayed_delivery.time_bucket_index import MAX_ENTRY_ID, TimeBucketIndex
-from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
-from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Timer
 
 
 def bucket_width(tick: int) -> int:
@@ -30,21 +28,12 @@ class TimeBucketTracker(InMemoryTracker):
 
     profiles: ClassVar[tuple[str, ...]] = ("timebucket-ideal",)
     capabilities: ClassVar[dict[str, int]] = {"entry_id_bits": 32, "batch_adds": True}
+    index_class = TimeBucketIndex
 
     _index: TimeBucketIndex
 
-    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        """Derive the width of a bucket from the tick; a later change of the tick leaves it as it is (DD-03)."""
-        width = bucket_width(config.tick)
-        super().__init__(
-            config,
-            clock,
-            DeliveryTimer(clock, timer),
-            TimeBucketIndex(),
-            width=width,
-            rounding=width - 1 if config.strict else 0,
-            slack=0 if config.strict else width - 1,
-        )
+    def _width(self, tick: int) -> int:
+        return bucket_width(tick)
 
     def add_messages(self, ledger_id: int, entry_ids: Sequence[int], deliver_at: Sequence[int]) -> list[bool]:
         """Track messages of one ledger, as if each was added alone; fast where entry ids follow on each other.
@@ -67,7 +56,7 @@ class TimeBucketTracker(InMemoryTracker):
 
     def _file(self, ledger_id: int, entry_ids: Sequence[int], deliver_at: Sequence[int], now: int) -> None:
         self._delays.accepted_all(deliver_at, self._tick)
-        keys = [min(at + self._rounding, LAST_TIME) & self._mask for at in deliver_at]
+        keys = [*map(self._key, deliver_at)]
         neighbours = enumerate(pairwise(zip(keys, entry_ids, strict=True)), 1)
         cuts = [at for at, ((key, entry), following) in neighbours if following != (key, entry + 1)]
         for start, end in pairwise([0, *cuts, len(keys)]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from broker_tck.implementations.delayed_delivery.in_memory import NEVER
-from broker_tck.implementations.delayed_delivery.number_sets import Bitmap, NumberSet, Runs
+from broker_tck.implementations.delayed_delivery.runs import Runs
 from broker_tck.implementations.interface import Position
 
 ENTRY_BITS = 32
@@ -25,21 +25,22 @@ FIRST_PAGE = -1 << PAGE_BITS - 1
 SHELF_BYTES = 96
 """What a shelf takes beside its numbers: its name, a place in the heap and one in the dictionary."""
 
-CROWD_GROWTH = 128
-"""A flat array grows by a sixteenth, so by this many bytes from about 130 items on: time to look for a better form."""
-
 
 class TimeBucketIndex:
     """A set of (key, position). Keys are between 0 and 2**63 - 1, ledger ids any of signed 64 bits."""
 
-    __slots__ = ("_heap", "_shelves", "first", "memory")
+    __slots__ = ("_heap", "_shelves", "first")
 
     def __init__(self) -> None:
-        self._shelves: dict[int, NumberSet] = {}
+        self._shelves: dict[int, Runs] = {}
         # Only the first shelf is ever removed, so a binary heap keeps them in order, at less cost than a sorted map.
         self._heap: list[int] = []
         self.first = NEVER
-        self.memory = 0
+
+    @property
+    def memory(self) -> int:
+        """An estimate in bytes."""
+        return sum(SHELF_BYTES + numbers.__sizeof__() for numbers in self._shelves.values())
 
     def add(self, key: int, ledger_id: int, entry_id: int) -> bool:
         """Add a position. False: it was there under this key.
@@ -51,15 +52,12 @@ class TimeBucketIndex:
         number = (ledger_id & LEDGER_MASK) << ENTRY_BITS | entry_id
         shelf = (key << PAGE_BITS) + (ledger_id >> LEDGER_BITS) - FIRST_PAGE
         numbers = self._shelves.get(shelf)
-        if numbers is None:
-            self._open(shelf, number)
-            return True
-        before = numbers.__sizeof__()
-        added = numbers.add(number)
-        growth = numbers.__sizeof__() - before
-        if growth:
-            self._grown(shelf, numbers, growth)
-        return added
+        if numbers is not None:
+            return numbers.add(number)
+        self._shelves[shelf] = Runs.of(number)
+        heappush(self._heap, shelf)
+        self.first = self._heap[0] >> PAGE_BITS
+        return True
 
     def add_run(self, key: int, ledger_id: int, first_entry: int, last_entry: int) -> int:
         """Add the positions from one entry to another, which fit 32 bits; answers how many were not there."""
@@ -68,11 +66,7 @@ class TimeBucketIndex:
             return count
         number = (ledger_id & LEDGER_MASK) << ENTRY_BITS
         shelf = (key << PAGE_BITS) + (ledger_id >> LEDGER_BITS) - FIRST_PAGE
-        numbers = self._shelves[shelf]
-        before = numbers.__sizeof__()
-        count += numbers.add_run(number | first_entry + 1, number | last_entry)
-        self._grown(shelf, numbers, numbers.__sizeof__() - before)
-        return count
+        return count + self._shelves[shelf].add_run(number | first_entry + 1, number | last_entry)
 
     def take(self, last_key: int, max_copies: int) -> list[Position]:
         """Remove the first positions by key, ledger and entry: at most so many, with keys up to ``last_key``."""
@@ -89,30 +83,14 @@ class TimeBucketIndex:
         self._shelves = {}
         self._heap = []
         self.first = NEVER
-        self.memory = 0
-
-    def _open(self, shelf: int, number: int) -> None:
-        numbers = self._shelves[shelf] = Runs("Q", (number << 1, number << 1 | 1))
-        heappush(self._heap, shelf)
-        self.first = self._heap[0] >> PAGE_BITS
-        self.memory += SHELF_BYTES + numbers.__sizeof__()
-
-    def _grown(self, shelf: int, numbers: NumberSet, growth: int) -> None:
-        self.memory += growth
-        if growth >= CROWD_GROWTH and isinstance(numbers, Runs) and numbers.is_crowded():
-            self._shelves[shelf] = Bitmap(numbers)
 
     def _take_first(self, count: int) -> list[int]:
         shelf = self._heap[0]
-        numbers = self._shelves[shelf]
-        before = numbers.__sizeof__()
-        taken, rest = numbers.take(count)
+        taken, rest = self._shelves[shelf].take(count)
         if rest:
             self._shelves[shelf] = rest
-            self.memory -= before - rest.__sizeof__()
         else:
             del self._shelves[shelf]
             heappop(self._heap)
             self.first = self._heap[0] >> PAGE_BITS if self._heap else NEVER
-            self.memory -= before + SHELF_BYTES
         return taken

@@ -17,7 +17,6 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.implementations.topic_delivery.clock import Buckets, TopicTimer
 from broker_tck.implementations.topic_delivery.index import Entries, SharedIndex
-from broker_tck.implementations.topic_delivery.late import LateCopies
 from broker_tck.implementations.topic_delivery.order import Order
 from broker_tck.implementations.topic_delivery.sight import Sight
 from broker_tck.implementations.topic_delivery.tracker import View
@@ -39,7 +38,8 @@ class SharedIndexManager:
         self._index = SharedIndex()
         self._views: dict[str, View] = {}
         self._order = Order()
-        self._late = LateCopies()
+        self._passed: Position | None = None
+        """No view has passed anything behind it."""
         self._pruned = 0
         """How many copies have left so far: none of them was seen by any view then."""
         self._handed: Position | None = None
@@ -63,7 +63,7 @@ class SharedIndexManager:
         self._order.place(view)
         passed = view.sight.passed
         view.hidden = self._pruned + (self._index.count_up_to(passed) if passed else 0)
-        self._late.starts(view)
+        self._passed_up_to(passed)
         return view
 
     def leave(self, view: View) -> None:
@@ -149,14 +149,14 @@ class SharedIndexManager:
 
     def count_of(self, view: View) -> int:
         """How many copies a view sees."""
-        return self._index.count - (view.hidden + self._late.untold(view) - self._pruned)
+        return self._index.count - (view.hidden - self._pruned)
 
     def acknowledge(self, view: View, position: Position) -> None:
         """Take over the mark-delete position of a view."""
         gone = self._up_to(view, position)
-        view.hidden += self._late.untold(view) + sum(len(each.entries) for each in gone)
+        view.hidden += sum(len(each.entries) for each in gone)
         view.sight.move(position)
-        self._late.starts(view)
+        self._passed_up_to(position)
         self._order.place(view)
         self._release(gone)
         self._update_timer()
@@ -181,7 +181,9 @@ class SharedIndexManager:
     def _came(self, key: int, ledger: int, entry: int) -> None:
         """A copy is new: tell those who have been behind it in any way."""
         position = ledger, entry
-        self._late.came(position, self._views.values())
+        if self._passed is not None and position <= self._passed:
+            for view in self._views.values():
+                view.hidden += view.sight.has_passed(position)
         if key < self._order.furthest:
             for view in self._order.ahead(key):
                 if view.sight.sees(key, ledger, entry):
@@ -189,6 +191,11 @@ class SharedIndexManager:
         if key <= self._last_handed and self._handed is not None and position <= self._handed:
             for view in self._order.behind_position(position):
                 view.hidden += view.sight.is_done_with(key, ledger, entry)
+
+    def _passed_up_to(self, position: Position | None) -> None:
+        """A view has passed a position."""
+        if position is not None:
+            self._passed = max(position, self._passed or position)
 
     def _sees_from(self, view: View, key: int) -> None:
         """A view may see something in a bucket."""

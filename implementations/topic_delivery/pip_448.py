@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil, isnan
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from pyroaring import BitMap
+from sortedcontainers import SortedDict
 
 from broker_tck.implementations.interface import (
     Clock,
@@ -14,7 +18,6 @@ from broker_tck.implementations.interface import (
     Timer,
     TopicDeliveryConfig,
 )
-from broker_tck.implementations.topic_delivery.pip_448_index import Index448
 
 NO_TARGET = -1
 LEAST_INTERVAL, MOST_INTERVAL = 5, 50
@@ -43,8 +46,64 @@ class SubContext:
         return self.mark_delete is None or position > self.mark_delete
 
 
+class Index448:
+    """Entries by bucket and ledger. Their ids stay below 65,536, so that sizes are those of sets of one container."""
+
+    def __init__(self) -> None:
+        self.sets: Any = SortedDict()
+        """By the key of a bucket and the id of a ledger."""
+        self.count = 0
+        self.memory = 0
+
+    def add(self, key: int, ledger: int, entry: int) -> None:
+        """Add a position to a bucket, if it is not there."""
+        entries = self.sets.setdefault((key, ledger), BitMap())
+        if entry not in entries:
+            self.memory -= size(entries)
+            entries.add(entry)
+            self.memory += size(entries)
+            self.count += 1
+
+    def first(self) -> int | None:
+        """The key of the first bucket; None if there is none."""
+        return self.sets.keys()[0][0] if self.sets else None
+
+    def up_to(self, key: int) -> Iterator[Position]:
+        """The positions of the buckets up to a key, by bucket, ledger and entry."""
+        for place in self.sets.irange(None, (key + 1,), (True, False)):
+            for entry in self.sets[place]:
+                yield place[1], entry
+
+    def prune(self, bound: Position) -> None:
+        """Remove every position up to a bound, from all buckets.
+
+        A set of an earlier ledger goes as a whole, and takes the size of an empty one off as well.
+        """
+        for place, entries in [*self.sets.items()]:
+            if place[1] > bound[0]:
+                continue
+            whole, left = place[1] < bound[0], entries.copy()
+            left.remove_range(0, 1 << 16 if whole else bound[1] + 1)
+            self.count -= len(entries) - len(left)
+            self.memory -= size(entries) - (0 if whole else size(left))
+            if left:
+                self.sets[place] = left
+            else:
+                del self.sets[place]
+
+    def clear(self) -> None:
+        """Remove everything."""
+        self.sets.clear()
+        self.count = self.memory = 0
+
+
+def size(entries: BitMap) -> int:
+    """What the branch's library says that a set of entries in one container takes, as recorded."""
+    return 58 + 2 * len(entries) if entries else 1
+
+
 class Tracker448:
-    """One subscription's tracker: it passes everything on to the manager."""
+    """One subscription's tracker: while it is open, it passes everything on to the manager."""
 
     def __init__(self, manager: SharedIndex448, context: SubContext) -> None:
         self._manager = manager
@@ -53,47 +112,40 @@ class Tracker448:
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
         """Track a message."""
-        self._check()
-        return self._manager.add(self._context, ledger_id, entry_id, deliver_at)
+        return self._asked().add(self._context, ledger_id, entry_id, deliver_at)
 
     def has_message_available(self) -> bool:
         """Whether the first bucket is within the cut-off, whoever sees anything in it."""
-        self._check()
-        return self._manager.is_available(self._context)
+        return self._asked().is_available(self._context)
 
     def get_scheduled_messages(self, max_messages: int) -> list[Position]:
         """What is due and not acknowledged, handed out before or not."""
-        self._check()
-        return self._manager.scheduled(self._context, max_messages)
+        return self._asked().scheduled(self._context, max_messages)
 
     def should_pause_all_deliveries(self) -> bool:
         """Whether the topic has so many messages of one delay that reading on is of no use."""
-        self._check()
-        return self._manager.pauses(self._context)
+        return self._asked().pauses(self._context)
 
     def get_number_of_delayed_messages(self) -> int:
         """How many copies the topic holds."""
-        self._check()
-        return self._manager.get_number_of_delayed_messages()
+        return self._asked().get_number_of_delayed_messages()
 
     def get_buffer_memory_usage(self) -> int:
         """The sizes of the topic's sets."""
-        self._check()
-        return self._manager.get_buffer_memory_usage()
+        return self._asked().get_buffer_memory_usage()
 
     def update_mark_delete_position(self, position: Position) -> None:
         """Note the mark-delete position, and do no more."""
-        self._check()
+        self._asked()
         self._context.mark_delete = position
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick of the topic."""
-        self._check()
-        self._manager.reset_tick(tick)
+        self._asked().reset_tick(tick)
 
     def clear(self) -> None:
         """Do nothing: the index is shared."""
-        self._check()
+        self._asked()
 
     def close(self) -> None:
         """Leave, by the name of the subscription."""
@@ -101,9 +153,10 @@ class Tracker448:
             self._closed = True
             self._manager.unregister(self._context)
 
-    def _check(self) -> None:
+    def _asked(self) -> SharedIndex448:
         if self._closed:
             raise IllegalStateException("the tracker is closed")
+        return self._manager
 
 
 class SharedIndex448:
@@ -157,7 +210,7 @@ class SharedIndex448:
 
     def get_index_sizes(self) -> tuple[int, int]:
         """How many buckets there are, and how many sets of entries."""
-        return self._index.sizes()
+        return len({key for key, _ in self._index.sets}), len(self._index.sets)
 
     # ---- What trackers ask
 
@@ -175,8 +228,8 @@ class SharedIndex448:
 
     def is_available(self, context: SubContext) -> bool:
         """Whether the first bucket is within the cut-off."""
-        buckets = self._index.buckets
-        return bool(buckets) and buckets.keys()[0] <= context.cutoff(self._clock())
+        first = self._index.first()
+        return first is not None and first <= context.cutoff(self._clock())
 
     def scheduled(self, context: SubContext, most: int) -> list[Position]:
         """The first copies that are due and behind the mark-delete position; then try to prune."""
@@ -216,10 +269,10 @@ class SharedIndex448:
         self._target = NO_TARGET
 
     def _update_timer(self) -> None:
-        if not self._index.buckets:
+        first, now = self._index.first(), self._clock()
+        if first is None:
             self._cancel()
             return
-        first, now = self._index.buckets.keys()[0], self._clock()
         if self._timeout is not None and first == self._target and self._target >= now:
             return
         self._cancel()
@@ -243,7 +296,7 @@ class SharedIndex448:
         if now - self._last_prune < self._interval:
             return
         self._last_prune = now
-        if not self._index.buckets:
+        if not self._index.count:
             return
         marks = [context.mark_delete for context in self._contexts.values()]
         if not marks:

@@ -55,18 +55,21 @@ class Sight:
 
     def sees(self, key: int, ledger: int, entry: int) -> bool:
         """Whether a copy is seen if it is held, in a bucket to which something can come."""
-        if self.passed is not None and (ledger, entry) <= self.passed:
+        if self.has_passed((ledger, entry)):
             return self._again is not None and entry in self._again.of(key, ledger)
         return self._done is None or entry not in self._done.of(key, ledger)
 
+    def has_passed(self, position: Position) -> bool:
+        """Whether the mark-delete position has been at a position, or behind it."""
+        return self.passed is not None and position <= self.passed
+
     def is_done_with(self, key: int, ledger: int, entry: int) -> bool:
         """Whether a copy is behind what was passed, and the view was handed it or has cleared it."""
-        passed = self.passed is not None and (ledger, entry) <= self.passed
-        return not passed and self._done is not None and entry in self._done.of(key, ledger)
+        return not self.has_passed((ledger, entry)) and self._done is not None and entry in self._done.of(key, ledger)
 
     def adds(self, key: int, ledger: int, entry: int) -> bool:
         """The view adds a copy; answers whether it sees that again from now on, and did not before."""
-        if self.passed is None or (ledger, entry) > self.passed:
+        if not self.has_passed((ledger, entry)):
             return self._undone(key, ledger, entry)
         if self.mark is not None and (ledger, entry) <= self.mark:
             return False

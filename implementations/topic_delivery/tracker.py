@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class View:
     """One subscription's view. It is open until it is closed, or its subscription gets another one (TD-16, TD-26)."""
 
-    __slots__ = ("_manager", "delays", "dispatcher", "hidden", "is_open", "nothing_before", "sight", "told")
+    __slots__ = ("_manager", "delays", "dispatcher", "hidden", "is_open", "nothing_before", "sight")
 
     def __init__(self, manager: SharedIndexManager, dispatcher: Dispatcher, sight: Sight) -> None:
         self._manager = manager
@@ -25,8 +25,6 @@ class View:
         self.is_open = True
         self.hidden = 0
         """How many copies were held and not seen, those that have left since among them."""
-        self.told = 0
-        """How many of the copies that came late are in that number, as far as it has passed them."""
         self.nothing_before = 0
         """In buckets with smaller keys it sees nothing, so that nobody looks there again."""
 

@@ -6,55 +6,27 @@ only what it added itself, there is a timeout for each view, and what is acknowl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.interface import (
     Clock,
+    DelayedDeliveryConfig,
     Dispatcher,
-    Fired,
     IllegalStateException,
     Position,
-    Timeout,
     Timer,
     TopicDeliveryConfig,
 )
-
-
-class WakingTimer:
-    """The timer of one tracker, whose firings ask one dispatcher to read."""
-
-    def __init__(self, timer: Timer, dispatcher: Dispatcher) -> None:
-        self._timer = timer
-        self._dispatcher = dispatcher
-
-    def new_timeout(self, deadline: int, fired: Fired) -> Timeout:
-        """Arm a timeout for an absolute time in milliseconds."""
-
-        def fired_and_asks(timeout: Timeout) -> bool:
-            asks = fired(timeout)
-            if asks:
-                self._dispatcher.read_more_entries()
-            return asks
-
-        return self._timer.new_timeout(deadline, fired_and_asks)
-
-
-@dataclass(frozen=True)
-class OneConfig:
-    """What one tracker is configured with."""
-
-    tick: int
-    strict: bool
-    lookahead: int
+from broker_tck.implementations.topic_delivery.clock import TopicTimer
 
 
 class OneTracker(TimeBucketTracker):
     """A subscription's own tracker, which passes over what is acknowledged."""
 
     def __init__(self, manager: TrackerEach, dispatcher: Dispatcher) -> None:
-        super().__init__(manager.config, manager.clock, WakingTimer(manager.timer, dispatcher))
+        super().__init__(cast(DelayedDeliveryConfig, manager.config), manager.clock, manager.timer)
+        self._timer = TopicTimer(manager.clock, manager.timer, dispatcher.read_more_entries)
         self._manager = manager
         self._mark = dispatcher.mark_delete_position
 
@@ -88,7 +60,7 @@ class TrackerEach:
     capabilities: ClassVar[dict[str, bool]] = {"shows_index": False}
 
     def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
-        self.config = OneConfig(config.tick, bool(config.strict), config.lookahead)
+        self.config = config
         self.clock = clock
         self.timer = timer
         self.trackers: list[OneTracker] = []

@@ -179,17 +179,15 @@ class Pip448(TopicDelivery):
         super().__init__(config)
         self.fixed_delay = self.View.FixedDelay()
         """One for all views."""
-        self.own: dict[str, Buckets] = {}
-        """The tick of each view, with the buckets that are due by it."""
 
-    # ---- Views come and go
+    # ---- Views come and go: each with a tick of its own
 
     def open(self, name: str) -> str:
         handle = super().open(name)
         view = self.registry.views[handle]
         if view.handle == handle:
             view.fixed_delay = self.fixed_delay
-            self.own[handle] = self.Buckets(self.buckets.tick, self.buckets.strict)
+            view.buckets = self.Buckets(self.buckets.tick, self.buckets.strict)
         return handle
 
     def close(self, handle: str) -> None:
@@ -206,16 +204,10 @@ class Pip448(TopicDelivery):
         super().forget()
         self.memory_estimate.bytes = 0
 
-    # ---- What a view sees: with a tick of its own
-
-    def cutoff(self, view: SubscriptionView) -> int:
-        return self.own[view.handle].cutoff(self.timer.now)
-
-    def is_due(self, key: int, view: SubscriptionView) -> bool:
-        return self.own[view.handle].due(key, self.timer.now)
+    # ---- What a view sees
 
     def is_available(self, view: SubscriptionView) -> bool:
-        return bool(self.index.held) and self.is_due(self.index.first(), view)
+        return bool(self.index.held) and view.buckets.due(self.index.first(), self.timer.now)
 
     def count_of(self, view: SubscriptionView) -> int:
         return self.index.count()
@@ -223,7 +215,7 @@ class Pip448(TopicDelivery):
     def retick(self, tick: int) -> None:
         super().retick(tick)
         for view in self.registry.registered.values():
-            self.own[view.handle].reset_tick(tick)
+            view.buckets.reset_tick(tick)
 
     # ---- The timer
 
@@ -288,7 +280,7 @@ class Pip448(TopicDelivery):
         return Counter((key, ledger) for key, (ledger, _) in self.copies())
 
     def memory(self, handle: str) -> int | None:
-        return None if self.view(handle) is None else self.memory_estimate.bytes
+        return self.asked(handle, lambda _: self.memory_estimate.bytes)
 
     def memory_seen(self) -> int:
         return self.memory_estimate.bytes

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, ClassVar, Protocol
+from functools import partial
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from broker_tck.model.delayed_delivery.specification import (
     Bucket,
@@ -26,8 +27,7 @@ from broker_tck.model.rules import Part, Rule, informative, law, rule
 
 MANAGER = "InMemoryTopicDelayedDeliveryTrackerManager"
 SAME = "PIP-448: the semantics for users stay identical"
-Shown = Index
-"""What a view sees, as an index of its own."""
+T = TypeVar("T")
 CLOSED = "IllegalStateException"
 MOST_FIRINGS = 1_000
 """A timer that fires more often than this in one step of the clock would never let it move."""
@@ -49,7 +49,11 @@ class SubscriptionView(Part):
 
     FixedDelay = FixedDelay
 
-    def __init__(self, name: str, handle: str, mark: Position | None) -> None:
+    def __init__(
+        self, name: str, handle: str, mark: Position | None, index: Index, buckets: Buckets, timer: Timer
+    ) -> None:
+        self.index, self.buckets, self.timer = index, buckets, timer
+        """Those of the topic."""
         self.name = name
         self.handle = handle
         """Names the view and its dispatcher, of which a subscription may have had several."""
@@ -103,6 +107,17 @@ class SubscriptionView(Part):
         done = placed in self.handed or placed in self.cleared or self.was_passed(placed[1])
         return done and not self.acknowledged(placed[1])
 
+    def seen(self) -> list[Placed]:
+        """The copies that it sees."""
+        held = self.index.held.items()
+        return [placed for key, bucket in held for position in bucket if self.sees(placed := (key, position))]
+
+    def sees_due(self) -> bool:
+        """Whether a bucket that is due holds a copy that it sees."""
+        held, now = self.index.held.items(), self.timer.now
+        due = ((key, bucket) for key, bucket in held if self.buckets.due(key, now))
+        return any(self.sees((key, position)) for key, bucket in due for position in bucket)
+
     # ---- What it does
 
     def adds(self, placed: Placed) -> None:
@@ -148,8 +163,10 @@ class Registry(Part):
 
     # ---- Views come
 
-    def open(self, name: str, made: Callable[[str, str, Position | None], SubscriptionView]) -> str:
+    def open(self, name: str, made: Callable[..., SubscriptionView]) -> str:
         """A dispatcher of a subscription asks for a tracker; answers with its handle."""
+        if not self.may_open():
+            raise Fault(CLOSED)
         self.opened[name] += 1
         handle = f"{name}{self.opened[name]}"
         view = self.taken_over(name) or made(name, handle, self.mark_of(name))
@@ -167,6 +184,12 @@ class Registry(Part):
         return self.marks.get(name)
 
     # ---- Views are used
+
+    def view(self, handle: str) -> SubscriptionView | None:
+        """The view of a handle; None if there is none. A fault if it refuses to be called."""
+        if self.refuses(handle):
+            raise Fault(CLOSED)
+        return self.views.get(handle)
 
     def refuses(self, handle: str) -> bool:
         """Whether a call to a view is an error."""
@@ -330,9 +353,8 @@ class TopicDelivery(Reference):
 
     def open(self, name: str) -> str:
         """A dispatcher of a subscription asks for a tracker; answers with the handle of both."""
-        if not self.registry.may_open():
-            raise Fault(CLOSED)
-        return self.registry.open(name, self.View)
+        made = partial(self.View, index=self.index, buckets=self.buckets, timer=self.timer)
+        return self.registry.open(name, made)
 
     def close(self, handle: str) -> None:
         """A view is closed."""
@@ -343,7 +365,7 @@ class TopicDelivery(Reference):
     @rule("TD-28", source=f"{MANAGER}, unregister", when=lambda m, view: m.index.held)
     def left(self, view: SubscriptionView) -> None:
         """With a view goes what only it saw; with the last one everything goes, and the timer is disarmed."""
-        self.settle(self.seen_by(view))
+        self.settle(view.seen())
 
     def shutdown(self) -> None:
         """The manager ends, and all its views with it."""
@@ -351,25 +373,12 @@ class TopicDelivery(Reference):
         if not self.registry.registered:
             self.forget()
 
-    def view(self, handle: str) -> SubscriptionView | None:
-        """The view of a handle; None if there is none. A fault if it refuses to be called."""
-        if self.registry.refuses(handle):
-            raise Fault(CLOSED)
-        return self.registry.views.get(handle)
+    def asked(self, handle: str, answer: Callable[[SubscriptionView], T]) -> T | None:
+        """What the view of a handle answers; None if there is none. A fault if it refuses to be called."""
+        view = self.registry.view(handle)
+        return None if view is None else answer(view)
 
     # ---- What is held
-
-    def seen_by(self, view: SubscriptionView) -> list[Placed]:
-        """The copies that a view sees."""
-        held = self.index.held.items()
-        return [placed for key, bucket in held for position in bucket if view.sees(placed := (key, position))]
-
-    def index_of(self, copies: Iterable[Placed]) -> Shown:
-        """Some copies, as an index of their own."""
-        shown = self.Index()
-        for key, position in copies:
-            shown.held.setdefault(key, Bucket())[position] = 1
-        return shown
 
     def settle(self, copies: Iterable[Placed]) -> None:
         """A view is done with some copies; the timer is updated."""
@@ -392,7 +401,7 @@ class TopicDelivery(Reference):
 
     def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
         """A view adds a message."""
-        view = self.view(handle)
+        view = self.registry.view(handle)
         if view is None:
             return None
         if self.refuses(view, at):
@@ -408,11 +417,7 @@ class TopicDelivery(Reference):
     @rule("TD-06", source=MANAGER)
     def refuses(self, view: SubscriptionView, at: int) -> bool:
         """A time that is negative or not after the cut-off is refused; that ends the fixed delay of this view alone."""
-        return at < 0 or at <= self.cutoff(view)
-
-    def cutoff(self, view: SubscriptionView) -> int:
-        """The latest time for which a view is handed messages."""
-        return self.buckets.cutoff(self.timer.now)
+        return at < 0 or at <= view.buckets.cutoff(self.timer.now)
 
     def came(self, view: SubscriptionView, placed: Placed, new: bool) -> None:
         """A view has added a copy, held before unless it is ``new``. It leaves the index at once if nobody sees it."""
@@ -423,7 +428,7 @@ class TopicDelivery(Reference):
         self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int, each: int
     ) -> int | None:
         """A view adds n messages, ``each`` of a ledger, ``apart`` in time; answers how many were accepted."""
-        if self.view(handle) is None:
+        if self.registry.view(handle) is None:
             return None
         each = each or n
         messages = [(ledger + i // each, entry + i % each * step, at + i * apart) for i in range(n)]
@@ -433,33 +438,22 @@ class TopicDelivery(Reference):
 
     def has(self, handle: str) -> bool | None:
         """Whether a message is available to a view."""
-        view = self.view(handle)
-        return None if view is None else self.is_available(view)
+        return self.asked(handle, self.is_available)
 
     @rule("TD-10", source=f"{SAME}; T-09")
     def is_available(self, view: SubscriptionView) -> bool:
         """A message is available to a view while a bucket that is due holds a copy that the view sees."""
-        return self.sees_due(view)
-
-    def sees_due(self, view: SubscriptionView) -> bool:
-        """Whether a bucket that is due holds a copy that a view sees."""
-        due = ((key, bucket) for key, bucket in self.index.held.items() if self.is_due(key, view))
-        return any(view.sees((key, position)) for key, bucket in due for position in bucket)
-
-    def is_due(self, key: int, view: SubscriptionView) -> bool:
-        """Whether a bucket is due for a view."""
-        return self.buckets.due(key, self.timer.now)
+        return view.sees_due()
 
     def get(self, handle: str, most: int) -> list[Position] | None:
         """Hand out to a view what is due."""
-        view = self.view(handle)
-        return None if view is None else self.hand_out(view, most)
+        return self.asked(handle, lambda view: self.hand_out(view, most))
 
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
         """Hand out what is due, of what a view sees."""
-        seen = self.seen_by(view)
-        shown = self.index_of(seen)
-        taken = shown.taken(sorted(key for key in shown.held if self.is_due(key, view)), most)
+        seen = view.seen()
+        shown = index_of(self.Index, seen)
+        taken = shown.taken(sorted(key for key in shown.held if view.buckets.due(key, self.timer.now)), most)
         done = shown.removed(taken)
         view.takes(done)
         view.fixed_delay.left(bool(taken), len(done) == len(seen))
@@ -470,18 +464,16 @@ class TopicDelivery(Reference):
 
     def count(self, handle: str) -> int | None:
         """The number of delayed messages of a view."""
-        view = self.view(handle)
-        return None if view is None else self.count_of(view)
+        return self.asked(handle, self.count_of)
 
     @rule("TD-11", source="PIP-448: no change of metrics")
     def count_of(self, view: SubscriptionView) -> int:
         """The number of delayed messages of a view is the number of copies that it sees."""
-        return len(self.seen_by(view))
+        return len(view.seen())
 
     def pause(self, handle: str) -> bool | None:
         """Whether the deliveries of a view should pause."""
-        view = self.view(handle)
-        return None if view is None else self.pauses(view)
+        return self.asked(handle, self.pauses)
 
     @rule("TD-12", source=f"{SAME}; T-08, T-09")
     def pauses(self, view: SubscriptionView) -> bool:
@@ -497,10 +489,10 @@ class TopicDelivery(Reference):
 
     def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
         """The mark-delete position of a view moves."""
-        view = self.view(handle)
+        view = self.registry.view(handle)
         if view is None:
             return
-        before = self.seen_by(view)
+        before = view.seen()
         self.registry.marks[view.name] = ledger, entry
         view.move((ledger, entry))
         self.settle([placed for placed in before if not view.sees(placed)])
@@ -508,15 +500,13 @@ class TopicDelivery(Reference):
     @rule("DD-16", when=lambda m, handle: handle in m.registry.views)
     def clear(self, handle: str) -> None:
         """A clear does not start the detection anew."""
-        view = self.view(handle)
-        if view is not None:
-            self.clear_for(view)
+        self.asked(handle, self.clear_for)
 
-    @rule("TD-13", when=lambda m, view: m.seen_by(view))
+    @rule("TD-13", when=lambda m, view: view.seen())
     def clear_for(self, view: SubscriptionView) -> None:
         """A clear makes one view forget what it sees; what others see stays, and the timer is left alone."""
-        seen = self.seen_by(view)
-        left = self.index_of(seen)
+        seen = view.seen()
+        left = index_of(self.Index, seen)
         left.clear()
         done = [(key, position) for key, position in seen if position not in left.held.get(key, ())]
         view.forgets(done)
@@ -525,7 +515,7 @@ class TopicDelivery(Reference):
     @rule("TD-14", source=f"{MANAGER}, resetTickTime", when=lambda m, handle, tick: tick != m.buckets.tick)
     def reset_tick(self, handle: str, tick: int) -> None:
         """A new tick, told by any view, is the topic's; it updates the timer."""
-        if self.view(handle) is not None and tick != self.buckets.tick:
+        if self.registry.view(handle) is not None and tick != self.buckets.tick:
             self.retick(tick)
             self.update_timer()
 
@@ -577,7 +567,7 @@ class TopicDelivery(Reference):
     @rule("TD-19", source=f"{MANAGER}, the timer's callback")
     def is_asked(self, view: SubscriptionView) -> bool:
         """A firing asks the dispatchers of those views to read to which a message is available, and no others."""
-        return self.sees_due(view)
+        return view.sees_due()
 
     @rule("TD-18", source=f"{MANAGER}; T-03", when=lambda m, asked: m.index.held)
     def rearm(self, asked: int) -> None:
@@ -586,7 +576,7 @@ class TopicDelivery(Reference):
 
     def reads(self, handle: str, most: int) -> None:
         """From now on a dispatcher takes so much at once whenever it is asked to read; below 0: nothing."""
-        if self.view(handle) is not None:
+        if self.registry.view(handle) is not None:
             self.registry.reads[handle] = most
 
     def stale(self) -> bool:
@@ -597,7 +587,7 @@ class TopicDelivery(Reference):
 
     def memory(self, handle: str) -> Allowed | int | None:
         """The memory estimate of the topic, in bytes."""
-        return None if self.view(handle) is None else self.memory_estimate.allowed(self.index.count())
+        return self.asked(handle, lambda _: self.memory_estimate.allowed(self.index.count()))
 
     def memory_seen(self) -> int | Undefined:
         """The memory estimate, as it is seen after every operation: any. ``memory`` looks at it."""
@@ -621,6 +611,14 @@ class TopicDelivery(Reference):
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""
         return self.index.count(), None, self.timer.armed, None, None
+
+
+def index_of(made: type[Index], copies: Iterable[Placed]) -> Index:
+    """Some copies, as an index of their own."""
+    index = made()
+    for key, position in copies:
+        index.held.setdefault(key, Bucket())[position] = 1
+    return index
 
 
 def by_handle(view: SubscriptionView) -> tuple[str, int, str]:

@@ -55,17 +55,6 @@ def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = b
 
 
 @pytest.mark.parametrize("name", RELEASED)
-def test_container_is_what_its_capabilities_say(name: str) -> None:
-    """A released container has the methods that its capabilities declare, and no others."""
-    subject = resolve(name)
-    container = subject.factory(Config(), lambda: 0)
-    assert isinstance(container, ActiveCursors)
-    assert isinstance(container, Ranks) is subject.capabilities.ranks
-    assert isinstance(container, Versions) is subject.capabilities.versions
-    assert isinstance(container, Durables) is subject.capabilities.durables
-
-
-@pytest.mark.parametrize("name", RELEASED)
 def test_what_comes_back_is_of_python(name: str) -> None:
     """Answers of a released container are values of Python, and cursors the same objects that were added."""
     container = resolve(name).factory(Config(), lambda: 0)

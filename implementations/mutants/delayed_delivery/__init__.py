@@ -1,1 +1,1 @@
-"""Mutants of contract ``delayed-delivery``."""
+"""Mutants of the contract ``delayed-delivery``."""

@@ -10,22 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from broker_tck.model.delayed_delivery.specification import LAST, DelayedDelivery, Position
-from broker_tck.properties.contracts.delayed_delivery.operations import (
-    Add,
-    Advance,
-    AnyOperation,
-    Capabilities,
-    Clear,
-    Close,
-    Config,
-    Fill,
-    Get,
-    Has,
-    Memory,
-    Pause,
-    ResetTick,
-    Stale,
-)
+from broker_tck.properties.contracts.delayed_delivery import operations as op
 from broker_tck.properties.contracts.delayed_delivery.plots import FURTHEST, Plots
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
@@ -63,28 +48,28 @@ STYLES = (
 and one time in how many is an odd one."""
 
 
-def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+def draw_config(choices: Choices, capabilities: op.Capabilities) -> op.Config:
     """A configuration for a walk."""
     tick, strict, lookahead = one_of(choices, TICKS), bool(choices.below(2)), one_of(choices, LOOKAHEADS)
-    return Config(tick, strict, lookahead, clock_at_start(choices, CLOCKS, tick))
+    return op.Config(tick, strict, lookahead, clock_at_start(choices, CLOCKS, tick))
 
 
-def makers(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+def makers(model: DelayedDelivery, choices: Choices, capabilities: op.Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
     times = Times(model, choices)
     ticks = Ticks(model, choices)
     adds = Adds(choices, times, capabilities)
     plots = Plots(model, choices, adds, ticks, capabilities) if choices.below(PLOTTED) == PLOTTED - 1 else None
-    has, pause, memory, stale, clear = Has(), Pause(), Memory(), Stale(), Clear()
+    has, pause, memory, stale, clear = op.Has(), op.Pause(), op.Memory(), op.Stale(), op.Clear()
     kinds = [
         Maker("add", (20, 40, 80), adds.add),
         Maker("again", (0, 0, 0, 4, 12), adds.again),
         Maker("fill", (1, 2), plots.begin) if plots else Maker("fill", (0,) * 11 + (1,), adds.fill),
         Maker("has", (4, 12, 25), lambda: has),
-        Maker("get", (6, 14, 30), lambda: Get(budget(model, choices))),
+        Maker("get", (6, 14, 30), lambda: op.Get(budget(model, choices))),
         Maker("pause", (0, 5, 15, 25), lambda: pause),
-        Maker("tick", (0, 0, 2, 10), lambda: ResetTick(ticks.next())),
-        Maker("adv", (10, 30, 50), lambda: Advance(times.step())),
+        Maker("tick", (0, 0, 2, 10), lambda: op.ResetTick(ticks.next())),
+        Maker("adv", (10, 30, 50), lambda: op.Advance(times.step())),
         Maker("stale", (0, 1, 4), lambda: stale),
         Maker("clear", (0, 0, 1, 2), lambda: clear),
         Maker("memory", (0, 1, 4), lambda: memory),
@@ -143,7 +128,7 @@ class Times:
 class Adds:
     """Positions of one walk, and the adds that it has made of late."""
 
-    def __init__(self, choices: Choices, times: Times, capabilities: Capabilities) -> None:
+    def __init__(self, choices: Choices, times: Times, capabilities: op.Capabilities) -> None:
         self.choices = choices
         self.below = choices.below
         self.at = times.at
@@ -153,8 +138,8 @@ class Adds:
         ledger = min(one_of(choices, LEDGER_BASES), 2**63 - ledgers)
         self.pool = [(ledger + i % ledgers, min(base + i // ledgers, largest)) for i in range(size)]
         self.pool += twins(self.pool[:TWINNED], one_of(choices, TWINS), largest)
-        self.recent: deque[Add] = deque(
-            [Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
+        self.recent: deque[op.Add] = deque(
+            [op.Add(*self.pool[0], times.model.timer.now + times.delay)], maxlen=one_of(choices, (1, 4, 16))
         )
         self.largest = largest
         self.sizes = Sizes(choices, numbers(capabilities)["fill.n"].thresholds)
@@ -162,14 +147,14 @@ class Adds:
         self.aparts = (0, 0, 0, 0, 1, -1, width, width, -width, tick, -tick, -tick - 1, 7)
         """How far apart the times of many adds are."""
 
-    def add(self) -> Add:
+    def add(self) -> op.Add:
         """An add of a position out of the pool."""
         ledger, entry = self.pool[self.below(len(self.pool))]
-        add = Add(ledger, entry, self.at())
+        add = op.Add(ledger, entry, self.at())
         self.recent.append(add)
         return add
 
-    def again(self) -> Add:
+    def again(self) -> op.Add:
         """An add that was made before, as it was."""
         return self.recent[self.below(len(self.recent))]
 
@@ -178,7 +163,7 @@ class Adds:
         ledger, entry = one_of(self.choices, self.pool)
         return ledger, entry if entry + room <= self.largest else 0
 
-    def fill(self) -> Fill:
+    def fill(self) -> op.Fill:
         """Many adds, as far as the budget goes."""
         ledger, entry = one_of(self.choices, self.pool)
         n = self.sizes.next()
@@ -187,7 +172,7 @@ class Adds:
             entry, n = 0, min(n, self.largest // step)
         at, apart = self.at(), one_of(self.choices, self.aparts)
         few = n <= MOST_APART and 0 <= at + n * apart <= LAST
-        return Fill(ledger, entry, step, n, at, apart if few else 0)
+        return op.Fill(ledger, entry, step, n, at, apart if few else 0)
 
 
 def twins(positions: Sequence[Position], off: int, largest: int) -> list[Position]:
@@ -230,36 +215,36 @@ class Ticks:
         return self.other if self.buckets.tick == self.first else self.first
 
 
-def drain(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def drain(model: DelayedDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
     """How a walk ends: everything comes out, in pieces, and the tracker is closed."""
     if choices.below(8) == 0:
-        yield Has()
-        yield Clear()
-        yield Close()
+        yield op.Has()
+        yield op.Clear()
+        yield op.Close()
         return
     yield from ebb(model, choices, capabilities)
-    yield Close()
+    yield op.Close()
     if choices.below(4) == 0:
-        yield Close()
+        yield op.Close()
 
 
-def ebb(model: DelayedDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def ebb(model: DelayedDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
     """Everything comes out, in pieces."""
-    yield Has()
+    yield op.Has()
     last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
-    yield Advance(min(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now), FURTHEST))
-    yield Has()
+    yield op.Advance(min(max(0, last + model.buckets.width + model.buckets.tick - model.timer.now), FURTHEST))
+    yield op.Has()
     for part in (3, 2, 1):
-        yield Get(model.count() // part)
-        yield Memory()
-    yield Get(1)
-    yield Has()
+        yield op.Get(model.count() // part)
+        yield op.Memory()
+    yield op.Get(1)
+    yield op.Has()
 
 
 # ---- Numbers at their edges
 
 
-def numbers(capabilities: Capabilities) -> dict[str, Edge]:
+def numbers(capabilities: op.Capabilities) -> dict[str, Edge]:
     """What there is to say of the numbers that this subject is asked for."""
     last = 2**capabilities.entry_id_bits - 1
     entries = Edge((4_096, 65_536), "the containers of a bitmap", high=last)
@@ -276,9 +261,9 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
     }
 
 
-def may(model: DelayedDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
+def may(model: DelayedDelivery, operation: op.AnyOperation, capabilities: op.Capabilities) -> bool:
     """Whether all positions and times of an operation are there."""
-    if not isinstance(operation, Fill):
+    if not isinstance(operation, op.Fill):
         return True
     last, at, apart = operation.entry + operation.n * operation.step, operation.at, operation.apart
     spread = apart == 0 or (operation.n <= MOST_APART and 0 <= at + operation.n * apart <= LAST)

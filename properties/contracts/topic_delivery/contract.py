@@ -8,11 +8,12 @@ from broker_tck.properties.contracts.topic_delivery.abstract import abstract
 from broker_tck.properties.contracts.topic_delivery.edges import EDGES
 from broker_tck.properties.contracts.topic_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, ebb, makers
-from broker_tck.properties.contracts.topic_delivery.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.topic_delivery.laws import LAWS
 from broker_tck.properties.contracts.topic_delivery.names import Names
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.topic_delivery.rewrites import rewrites
 from broker_tck.properties.contracts.topic_delivery.rig import Rig
+from broker_tck.properties.contracts.topic_delivery.variations import VARIATIONS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.units import TIME
 

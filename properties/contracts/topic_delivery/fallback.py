@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from broker_tck.properties.contracts.delayed_delivery.fallback import cleared
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 
@@ -16,11 +17,6 @@ def of_letter(letter: str) -> Callable[[Sequence[Any], Any, Any], bool]:
         return [each == letter for each in expected] != [each == letter for each in seen]
 
     return differs
-
-
-def cleared(trace: Sequence[Any]) -> bool:
-    """Whether a view was cleared."""
-    return any(operation.tag == "clear" for operation in trace)
 
 
 def several(trace: Sequence[Any]) -> bool:

@@ -17,28 +17,8 @@ from broker_tck.model.delayed_delivery.specification import DelayedDelivery, Fix
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.delayed_delivery import generator as of_one
 from broker_tck.properties.contracts.delayed_delivery import operations as one
+from broker_tck.properties.contracts.topic_delivery import operations as op
 from broker_tck.properties.contracts.topic_delivery.edges import MOST_LEDGERS, fits
-from broker_tck.properties.contracts.topic_delivery.operations import (
-    Add,
-    Advance,
-    AnyOperation,
-    Capabilities,
-    Clear,
-    Close,
-    Config,
-    Count,
-    Fill,
-    Get,
-    Has,
-    MarkDelete,
-    Memory,
-    Open,
-    Pause,
-    Reads,
-    ResetTick,
-    Shutdown,
-    Stale,
-)
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import clock_at_start
@@ -61,10 +41,10 @@ EACH = (0, 0, 0, 1, 3)
 FAR = (86_400_000, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40)
 
 
-def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
+def draw_config(choices: Choices, capabilities: op.Capabilities) -> op.Config:
     """A configuration for a walk."""
     tick = one_of(choices, of_one.TICKS)
-    return Config(
+    return op.Config(
         tick,
         choices.below(2) > 0,
         one_of(choices, LOOKAHEADS),
@@ -74,28 +54,28 @@ def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     )
 
 
-def makers(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> list[Maker]:
+def makers(model: TopicDelivery, choices: Choices, capabilities: op.Capabilities) -> list[Maker]:
     """The kinds of operations that this subject is asked for."""
     views = Views(model, choices)
-    messages = Messages(model, choices, capabilities, views)
-    stale, shutdown = Stale(), Shutdown()
+    messages = Messages(model, choices, capabilities)
+    stale, shutdown = op.Stale(), op.Shutdown()
     kinds = [
         Maker("open", (1, 2, 4), views.open),
         Maker("close", (0, 0, 1, 3), views.close),
-        Maker("add", (20, 40, 80), messages.add),
-        Maker("echo", (0, 10, 30, 60), messages.echo),
-        Maker("fill", (0,) * 9 + (1,), messages.fill),
-        Maker("has", (4, 12, 25), views.to(Has)),
-        Maker("get", (6, 14, 30), views.get),
-        Maker("count", (1, 3, 6), views.to(Count)),
-        Maker("pause", (0, 5, 15, 25), views.to(Pause)),
-        Maker("md", (0, 3, 10, 25), messages.mark),
-        Maker("tick", (0, 0, 2, 8), messages.tick),
-        Maker("adv", (10, 30, 50), lambda: Advance(messages.step())),
+        Maker("add", (20, 40, 80), views.to(messages.add)),
+        Maker("echo", (0, 10, 30, 60), views.to(messages.echo)),
+        Maker("fill", (0,) * 9 + (1,), views.to(messages.fill)),
+        Maker("has", (4, 12, 25), views.to(op.Has)),
+        Maker("get", (6, 14, 30), views.to(views.get)),
+        Maker("count", (1, 3, 6), views.to(op.Count)),
+        Maker("pause", (0, 5, 15, 25), views.to(op.Pause)),
+        Maker("md", (0, 3, 10, 25), views.to(messages.mark)),
+        Maker("tick", (0, 0, 2, 8), views.to(messages.tick)),
+        Maker("adv", (10, 30, 50), lambda: op.Advance(messages.step())),
         Maker("stale", (0, 1, 3), lambda: stale),
-        Maker("clear", (0, 0, 1, 3), views.to(Clear)),
-        Maker("memory", (0, 1, 4), views.to(Memory)),
-        Maker("reads", (0, 0, 1, 3), views.reads),
+        Maker("clear", (0, 0, 1, 3), views.to(op.Clear)),
+        Maker("memory", (0, 1, 4), views.to(op.Memory)),
+        Maker("reads", (0, 0, 1, 3), views.to(views.reads)),
         Maker("shutdown", (0,) * 30 + (1,), lambda: shutdown),
     ]
     return [Maker(kind.name, kind.weights, views.first(kind.make)) for kind in kinds] if views.coming else kinds
@@ -118,19 +98,19 @@ class Views:
 
     def first(self, make: Callable[[], Operation]) -> Callable[[], Operation]:
         """Makes an operation once all have come that come first."""
-        return lambda: Open(self.coming.popleft()) if self.coming else make()
+        return lambda: op.Open(self.coming.popleft()) if self.coming else make()
 
-    def open(self) -> Open:
+    def open(self) -> op.Open:
         """A dispatcher comes; most often that of a subscription that has none."""
         free = [name for name in self.names if name not in self.registry.registered]
-        return Open(one_of(self.choices, free if free and self.choices.below(4) else self.names))
+        return op.Open(one_of(self.choices, free if free and self.choices.below(4) else self.names))
 
-    def close(self) -> AnyOperation:
+    def close(self) -> op.AnyOperation:
         """A view is closed, often a stale one."""
         handles = [*self.registry.views]
         stale = [handle for handle in handles if self.registry.refuses(handle)]
         chosen = one_of(self.choices, stale) if stale and self.choices.below(2) else self.handle()
-        return Close(chosen) if chosen else self.open()
+        return op.Close(chosen) if chosen else self.open()
 
     def handle(self) -> str | None:
         """A view; None: there is none."""
@@ -145,24 +125,22 @@ class Views:
             handles = used if used or choices.below(self.left_alone) == 0 else handles
         return one_of(choices, handles) if handles else None
 
-    def to(self, kind: Callable[[str], AnyOperation]) -> Callable[[], AnyOperation]:
+    def to(self, kind: Callable[[str], op.AnyOperation]) -> Callable[[], op.AnyOperation]:
         """Makes operations of one kind on views."""
 
-        def made() -> AnyOperation:
+        def made() -> op.AnyOperation:
             handle = self.handle()
             return kind(handle) if handle else self.open()
 
         return made
 
-    def get(self) -> AnyOperation:
+    def get(self, handle: str) -> op.Get:
         """A view takes what is due."""
-        handle = self.handle()
-        return Get(handle, self.budget()) if handle else self.open()
+        return op.Get(handle, self.budget())
 
-    def reads(self) -> AnyOperation:
+    def reads(self, handle: str) -> op.Reads:
         """A dispatcher takes messages at once from now on, or does so no more."""
-        handle = self.handle()
-        return Reads(handle, one_of(self.choices, (-1, 0, 1, 2, 1000))) if handle else self.open()
+        return op.Reads(handle, one_of(self.choices, (-1, 0, 1, 2, 1000)))
 
     def budget(self) -> int:
         """How many messages to ask for."""
@@ -189,8 +167,8 @@ class Pace:
 class Messages:
     """The messages of one walk: positions and times, and how far they are acknowledged."""
 
-    def __init__(self, model: TopicDelivery, choices: Choices, capabilities: Capabilities, views: Views) -> None:
-        self.model, self.choices, self.views = model, choices, views
+    def __init__(self, model: TopicDelivery, choices: Choices, capabilities: op.Capabilities) -> None:
+        self.model, self.choices = model, choices
         pace = cast(DelayedDelivery, Pace(model))
         self.times = of_one.Times(pace, choices)
         self.ticks = of_one.Ticks(pace, choices)
@@ -200,27 +178,18 @@ class Messages:
         self.sizes = self.adds.sizes
         self.jumps = one_of(choices, JUMPS)
 
-    def add(self) -> AnyOperation:
+    def add(self, handle: str) -> op.Add:
         """A view adds a message."""
-        handle = self.views.handle()
-        if handle is None:
-            return self.views.open()
         made = self.adds.add()
-        return Add(handle, made.ledger, made.entry, made.at)
+        return op.Add(handle, made.ledger, made.entry, made.at)
 
-    def echo(self) -> AnyOperation:
+    def echo(self, handle: str) -> op.Add:
         """A view adds what was added before, by itself or by another."""
-        handle = self.views.handle()
-        if handle is None:
-            return self.views.open()
         made = self.adds.again()
-        return Add(handle, made.ledger, made.entry, made.at)
+        return op.Add(handle, made.ledger, made.entry, made.at)
 
-    def fill(self) -> AnyOperation:
+    def fill(self, handle: str) -> op.Fill:
         """A view adds many messages."""
-        handle = self.views.handle()
-        if handle is None:
-            return self.views.open()
         made = self.adds.fill()
         n = min(made.n, (self.adds.largest - made.entry) // made.step)
         apart = one_of(self.choices, self.adds.aparts)
@@ -228,7 +197,7 @@ class Messages:
         at = made.at if self.choices.below(3) else middle
         each = one_of(self.choices, EACH)
         each = each if each and n // each <= min(MOST_LEDGERS, 2**63 - 1 - made.ledger) else 0
-        fill = Fill(handle, made.ledger, made.entry, made.step, n, at, apart, each)
+        fill = op.Fill(handle, made.ledger, made.entry, made.step, n, at, apart, each)
         return fill if fits(fill, self.model) else replace(fill, apart=0)
 
     def step(self) -> int:
@@ -237,15 +206,12 @@ class Messages:
             return one_of(self.choices, FAR) + self.choices.below(3) - 1
         return self.times.step()
 
-    def mark(self) -> AnyOperation:
+    def mark(self, handle: str) -> op.MarkDelete:
         """A view's mark-delete position moves: past what it sees, anywhere, a step back, where it was, to the end."""
-        handle = self.views.handle()
-        if handle is None:
-            return self.views.open()
         kind, position = self.choices.below(8), one_of(self.choices, self.pool)
         view = self.model.registry.views.get(handle)
         if view is not None and kind < 4:
-            seen = sorted({position for _, position in self.model.seen_by(view)})
+            seen = sorted({position for _, position in view.seen()})
             position = seen[self.choices.below(min(len(seen), 3))] if seen else position
         if kind == 5 and view is not None and view.mark:
             position = view.mark[0], view.mark[1] - 1
@@ -255,36 +221,35 @@ class Messages:
             largest = self.adds.largest
             beyond = min(largest + 1, 2**63 - 1)
             position = (position[0], one_of(self.choices, (-1, position[1] - 1, largest, beyond)))
-        return MarkDelete(handle, position[0], max(position[1], -1))
+        return op.MarkDelete(handle, position[0], max(position[1], -1))
 
-    def tick(self) -> AnyOperation:
+    def tick(self, handle: str) -> op.ResetTick:
         """A view tells a tick."""
-        handle = self.views.handle()
-        return ResetTick(handle, self.ticks.next()) if handle else self.views.open()
+        return op.ResetTick(handle, self.ticks.next())
 
 
-def drain(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def drain(model: TopicDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
     """How a walk ends: everything comes out, is acknowledged, and the views leave; or all ends at once."""
     handles = [view.handle for view in model.registry.registered.values()]
-    yield from map(Has, handles)
+    yield from map(op.Has, handles)
     if choices.below(8) == 0:
-        yield Shutdown()
-        yield from map(Has, handles)
-        yield Open("A")
+        yield op.Shutdown()
+        yield from map(op.Has, handles)
+        yield op.Open("A")
         return
     yield from taken(model, handles)
     if choices.below(2):
         yield from acknowledged(model, handles)
     for handle in handles:
-        yield Count(handle)
-        yield Close(handle)
+        yield op.Count(handle)
+        yield op.Close(handle)
     for handle in handles[:1]:
-        yield Close(handle)
-        yield Has(handle)
-        yield Count(handle)
+        yield op.Close(handle)
+        yield op.Has(handle)
+        yield op.Count(handle)
 
 
-def ebb(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
+def ebb(model: TopicDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
     """Everything comes out; now and then it is acknowledged as well, and the cursors are set back."""
     handles = [view.handle for view in model.registry.registered.values()]
     yield from taken(model, handles)
@@ -292,25 +257,25 @@ def ebb(model: TopicDelivery, choices: Choices, capabilities: Capabilities) -> I
         first = min((ledger for bucket in model.index.held.values() for ledger, _ in bucket), default=0)
         yield from acknowledged(model, handles)
         for handle in handles:
-            yield MarkDelete(handle, first, -1)
+            yield op.MarkDelete(handle, first, -1)
 
 
-def taken(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
+def taken(model: TopicDelivery, handles: Sequence[str]) -> Iterator[op.AnyOperation]:
     """All times pass, and each view takes what it sees, in pieces."""
     last = max((key for key in model.index.held if key < 2**60), default=model.timer.now)
     ahead = last + model.buckets.width + 2 * model.buckets.tick - model.timer.now
-    yield Advance(min(max(0, ahead), LONGEST))
+    yield op.Advance(min(max(0, ahead), LONGEST))
     for handle in handles:
-        yield Has(handle)
-        yield Get(handle, model.index.count() // 2)
-        yield Get(handle, model.index.count())
+        yield op.Has(handle)
+        yield op.Get(handle, model.index.count() // 2)
+        yield op.Get(handle, model.index.count())
         if len(handles) <= MANY_NAMES:
-            yield Memory(handle)
+            yield op.Memory(handle)
 
 
-def acknowledged(model: TopicDelivery, handles: Sequence[str]) -> Iterator[AnyOperation]:
+def acknowledged(model: TopicDelivery, handles: Sequence[str]) -> Iterator[op.AnyOperation]:
     """Each view has passed all that is held."""
     furthest = max((position for bucket in model.index.held.values() for position in bucket), default=(1, 0))
     for handle in handles:
-        yield MarkDelete(handle, *furthest)
-        yield Get(handle, 1)
+        yield op.MarkDelete(handle, *furthest)
+        yield op.Get(handle, 1)

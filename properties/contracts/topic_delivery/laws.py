@@ -6,28 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
-from broker_tck.properties.contracts.topic_delivery.operations import (
-    Add,
-    Advance,
-    Clear,
-    Close,
-    Config,
-    Count,
-    Fill,
-    Get,
-    Has,
-    MarkDelete,
-    Open,
-    Pause,
-    Reads,
-    ResetTick,
-    Shutdown,
-)
-from broker_tck.properties.contracts.topic_delivery.variations import VARIATIONS
+from broker_tck.properties.contracts.topic_delivery import operations as op
 from broker_tck.properties.engine.contract import Law, Step
 from broker_tck.properties.engine.operation import Operation
-
-__all__ = ["LAWS", "VARIATIONS"]
 
 Position = tuple[int, int]
 Verdicts = Iterator[tuple[int, str | None]]
@@ -53,14 +34,14 @@ def accepted(step: Step) -> list[tuple[Position, int]]:
     o = step.operation
     if erred(step) or not step.result:
         return []
-    if isinstance(o, Add):
+    if isinstance(o, op.Add):
         return [((o.ledger, o.entry), o.at)]
-    if isinstance(o, Fill):
+    if isinstance(o, op.Fill):
         return added(o)
     return []
 
 
-def added(fill: Fill) -> list[tuple[Position, int]]:
+def added(fill: op.Fill) -> list[tuple[Position, int]]:
     """The positions of many messages that are added at once, with their times."""
     places = [divmod(i, fill.each or fill.n) for i in range(fill.n)]
     positions = [(fill.ledger + ledger, fill.entry + entry * fill.step) for ledger, entry in places]
@@ -71,22 +52,22 @@ def handed_out(step: Step, now: int) -> list[tuple[Position, int]]:
     """The positions that views took at a step, each with the time when."""
     if erred(step) or step.result is None:
         return []
-    if isinstance(step.operation, Get):
+    if isinstance(step.operation, op.Get):
         return [((ledger, entry), now) for ledger, entry in step.result]
-    if not isinstance(step.operation, Advance):
+    if not isinstance(step.operation, op.Advance):
         return []
     firings = [(firing[0], taken) for firing in step.result if len(firing) > 2 for _, taken in firing[2]]
     return [((ledger, entry), at) for at, taken in firings for ledger, entry in taken]
 
 
-def none_early(config: Config, steps: Sequence[Step]) -> Verdicts:
+def none_early(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     """TD-04: while the tick is unchanged, nothing is handed out before its time but for the tick."""
     now, early = config.clock, 0 if config.strict else config.tick
     soonest: dict[Position, int] = {}
     for index, step in sound(steps):
-        if isinstance(step.operation, ResetTick) and step.operation.tick != config.tick:
+        if isinstance(step.operation, op.ResetTick) and step.operation.tick != config.tick:
             return
-        if isinstance(step.operation, Advance):
+        if isinstance(step.operation, op.Advance):
             now += step.operation.ms
         for position, at in accepted(step):
             soonest[position] = min(at, soonest.get(position, at))
@@ -95,7 +76,7 @@ def none_early(config: Config, steps: Sequence[Step]) -> Verdicts:
             yield index, f"{position} was handed out {wait} ms early" if wait > 0 else None
 
 
-def held_once(config: Config, steps: Sequence[Step]) -> Verdicts:
+def held_once(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     """TD-33: what is held is no more than what was accepted, whoever accepted it."""
     pairs: set[tuple[Position, int]] = set()
     for index, step in sound(steps):
@@ -104,7 +85,7 @@ def held_once(config: Config, steps: Sequence[Step]) -> Verdicts:
             yield index, f"{count} copies of {len(pairs)} messages are held" if count > len(pairs) else None
 
 
-def nobody_waits(config: Config, steps: Sequence[Step]) -> Verdicts:
+def nobody_waits(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     """TD-35: who waits for a message is asked when it comes, or a timeout is armed for that."""
     handles: list[str] = []
     before = ""
@@ -113,7 +94,7 @@ def nobody_waits(config: Config, steps: Sequence[Step]) -> Verdicts:
         handles = still_open(handles, step)
         if count > 0 and AVAILABLE not in state and state.strip(STALE):
             yield index, None if armed else f"{count} held, nothing available, no timeout armed"
-        if isinstance(step.operation, Advance) and not erred(step):
+        if isinstance(step.operation, op.Advance) and not erred(step):
             letters = zip(handles, before, state, strict=True)
             came = {handle for handle, was, is_now in letters if is_now == AVAILABLE != was}
             missed = came.difference(*(firing[1] for firing in step.result))
@@ -125,97 +106,80 @@ def nobody_waits(config: Config, steps: Sequence[Step]) -> Verdicts:
 def still_open(handles: list[str], step: Step) -> list[str]:
     """The views that are open after a step, in the order of their letters."""
     o = step.operation
-    if isinstance(o, Open) and not erred(step):
+    if isinstance(o, op.Open) and not erred(step):
         return sorted([*handles, step.result], key=lambda handle: (handle[0], int(handle[1:])))
-    if isinstance(o, Close):
+    if isinstance(o, op.Close):
         return [handle for handle in handles if handle != o.handle]
     return handles
 
 
-class Passed:
-    """Where the registered views are, and which positions were accepted."""
+class Watched:
+    """The views as they are known from outside: where each is, and what it waits for at least."""
 
     def __init__(self) -> None:
         self.registered: dict[str, str] = {}
         """By the name of a subscription, the handle of its latest view."""
         self.marks: dict[str, Position] = {}
         """By the name of a subscription."""
-        self.held: set[Position] = set()
+        self.accepted: set[Position] = set()
+        self.waiting: dict[str, set[Position]] = {}
+        """By view, what it has added, and was neither handed nor has acknowledged or cleared."""
 
     def saw(self, step: Step) -> None:
         """Take a step in."""
         o = step.operation
-        self.held.update(position for position, _ in accepted(step))
         if erred(step):
             return
-        if isinstance(o, Open):
-            self.registered[o.name] = step.result
-        if isinstance(o, Close) and self.registered.get(o.handle[0]) == o.handle:
+        self.accepted.update(position for position, _ in accepted(step))
+        if isinstance(o, op.Open):
+            self.registered[o.name], self.waiting[step.result] = step.result, set()
+        if isinstance(o, op.Close) and self.registered.get(o.handle[0]) == o.handle:
             del self.registered[o.handle[0]]
-        if isinstance(o, MarkDelete) and self.registered.get(o.handle[0]) == o.handle:
-            self.marks[o.handle[0]] = o.ledger, o.entry
-
-    def by_all(self) -> bool:
-        """Whether every registered view has passed every position."""
-        marks = [self.marks.get(name) for name in self.registered]
-        return bool(self.held and marks) and all(mark and mark >= max(self.held) for mark in marks)
-
-
-def nothing_passed_is_held(config: Config, steps: Sequence[Step]) -> Verdicts:
-    """TD-36: what every view has passed is not held."""
-    passed = Passed()
-    for index, step in sound(steps):
-        passed.saw(step)
-        if passed.by_all():
-            count = step.seen[0]
-            yield index, f"{count} copies are held that every view has passed" if count else None
-
-
-class Awaited:
-    """What each view waits for at least: what it has added, and was neither handed nor has acknowledged or cleared."""
-
-    def __init__(self) -> None:
-        self.by_view: dict[str, set[Position]] = {}
-        self.marks: dict[str, Position] = {}
-        """By the name of a subscription."""
-
-    def saw(self, step: Step) -> None:
-        """Take a step in."""
-        o = step.operation
-        if erred(step):
-            return
-        if isinstance(o, Open):
-            self.by_view[step.result] = set()
-        if isinstance(o, Advance):
+        if isinstance(o, op.Advance):
             for handle, taken in (each for firing in step.result if len(firing) > 2 for each in firing[2]):
-                self.by_view[handle].difference_update(map(tuple, taken))
+                self.waiting[handle].difference_update(map(tuple, taken))
         handle = getattr(o, "handle", "")
-        if handle in self.by_view:
-            self.did(handle[0], step, self.by_view[handle])
+        if handle in self.waiting:
+            self.did(handle[0], step, self.waiting[handle])
 
     def did(self, name: str, step: Step, waiting: set[Position]) -> None:
         """A view of a subscription has done something."""
         o = step.operation
-        if isinstance(o, Add) or (isinstance(o, Fill) and step.result == o.n):
+        if isinstance(o, op.Add) or (isinstance(o, op.Fill) and step.result == o.n):
             mark = self.marks.get(name)
             waiting.update(position for position, _ in accepted(step) if mark is None or position > mark)
-        if isinstance(o, Get):
+        if isinstance(o, op.Get):
             waiting.difference_update(map(tuple, step.result))
-        if isinstance(o, Clear | Close):
+        if isinstance(o, op.Clear | op.Close):
             waiting.clear()
-        if isinstance(o, MarkDelete):
+        if isinstance(o, op.MarkDelete):
             self.marks[name] = o.ledger, o.entry
             waiting.difference_update([position for position in waiting if position <= self.marks[name]])
 
+    def all_is_passed(self) -> bool:
+        """Whether every registered view has passed every position that was accepted."""
+        marks = [self.marks.get(name) for name in self.registered]
+        return bool(self.accepted and marks) and all(mark and mark >= max(self.accepted) for mark in marks)
 
-def nothing_lost(config: Config, steps: Sequence[Step]) -> Verdicts:
-    """TD-37: a view counts what it has added, and was neither handed nor has acknowledged or cleared."""
-    awaited = Awaited()
+
+def nothing_passed_is_held(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-36: what every view has passed is not held."""
+    views = Watched()
     for index, step in sound(steps):
-        awaited.saw(step)
+        views.saw(step)
+        if views.all_is_passed():
+            count = step.seen[0]
+            yield index, f"{count} copies are held that every view has passed" if count else None
+
+
+def nothing_lost(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-37: a view counts what it has added, and was neither handed nor has acknowledged or cleared."""
+    views = Watched()
+    for index, step in sound(steps):
+        views.saw(step)
         o = step.operation
-        if isinstance(o, Count) and step.result is not None and not erred(step):
-            least = len(awaited.by_view[o.handle])
+        if isinstance(o, op.Count) and step.result is not None and not erred(step):
+            least = len(views.waiting[o.handle])
             if least:
                 yield index, f"{o.handle} counts {step.result}, and waits for {least}" if step.result < least else None
 
@@ -223,18 +187,18 @@ def nothing_lost(config: Config, steps: Sequence[Step]) -> Verdicts:
 # ---- One view is a tracker of delayed delivery
 
 
-def alone(config: Config, steps: Sequence[Step]) -> Verdicts:
+def alone(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     """TD-34: one view without a mark-delete position answers as a tracker of delayed delivery does."""
     tracker = DelayedDelivery(cast(Any, config))
     handle = ""
     for index, step in sound(steps):
         o = step.operation
-        if isinstance(o, Open) and not handle and not erred(step):
+        if isinstance(o, op.Open) and not handle and not erred(step):
             handle = step.result
             continue
-        if isinstance(o, Open | Close | MarkDelete | Reads | Shutdown) or erred(step):
+        if isinstance(o, op.Open | op.Close | op.MarkDelete | op.Reads | op.Shutdown) or erred(step):
             return
-        if isinstance(o, Advance):
+        if isinstance(o, op.Advance):
             tracker.advance(o.ms)
         if getattr(o, "handle", handle) != handle or not handle:
             continue
@@ -246,17 +210,17 @@ def alone(config: Config, steps: Sequence[Step]) -> Verdicts:
 
 def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
     """What a tracker answers to what a view is asked; None: nothing, or it is not asked."""
-    if isinstance(o, Add):
+    if isinstance(o, op.Add):
         return tracker.add(o.ledger, o.entry, o.at)
-    if isinstance(o, Fill):
+    if isinstance(o, op.Fill):
         return sum([tracker.add(*position, at) for position, at in added(o)])
-    if isinstance(o, Get):
+    if isinstance(o, op.Get):
         return [list(position) for position in tracker.get(o.most)]
-    if isinstance(o, ResetTick):
+    if isinstance(o, op.ResetTick):
         tracker.reset_tick(o.tick)
-    if isinstance(o, Clear):
+    if isinstance(o, op.Clear):
         tracker.clear()
-    asked = {Has: tracker.has, Pause: tracker.pause, Count: tracker.count}.get(type(o))
+    asked = {op.Has: tracker.has, op.Pause: tracker.pause, op.Count: tracker.count}.get(type(o))
     return asked() if asked else None
 
 

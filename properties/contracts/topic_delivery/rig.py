@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from broker_tck.implementations.interface.common import Position
@@ -37,6 +38,16 @@ class Dispatcher:
         tracker = self.rig.trackers.get(self.handle)
         if self.reads >= 0 and tracker is not None:
             self.rig.took.append([self.handle, listed(tracker.get_scheduled_messages(self.reads))])
+
+
+def asks(name: str) -> Callable[..., Any]:
+    """An operation that asks a view by this method of its tracker; one that was never opened answers nothing."""
+
+    def ask(rig: Rig, handle: str, *arguments: int) -> Any:
+        tracker = rig.trackers.get(handle)
+        return None if tracker is None else getattr(tracker, name)(*arguments)
+
+    return ask
 
 
 class Rig(ManualTimer):
@@ -83,10 +94,11 @@ class Rig(ManualTimer):
 
     # ---- Views are asked
 
-    def add(self, handle: str, ledger: int, entry: int, at: int) -> bool | None:
-        """A view adds a message."""
-        tracker = self.trackers.get(handle)
-        return None if tracker is None else tracker.add_message(ledger, entry, at)
+    add = asks("add_message")
+    has = asks("has_message_available")
+    count = asks("get_number_of_delayed_messages")
+    pause = asks("should_pause_all_deliveries")
+    memory = asks("get_buffer_memory_usage")
 
     def fill(
         self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int, each: int
@@ -100,49 +112,26 @@ class Rig(ManualTimer):
         messages = [(ledger + i // each, entry + i % each * step, at + i * apart) for i in range(n)]
         return sum([tracker.add_message(*message) for message in messages])
 
-    def has(self, handle: str) -> bool | None:
-        """Whether a message is available to a view."""
-        tracker = self.trackers.get(handle)
-        return None if tracker is None else tracker.has_message_available()
-
     def get(self, handle: str, most: int) -> Any:
         """A view takes what is due."""
         tracker = self.trackers.get(handle)
         return None if tracker is None else listed(tracker.get_scheduled_messages(most))
 
-    def count(self, handle: str) -> int | None:
-        """A view's number of messages."""
-        tracker = self.trackers.get(handle)
-        return None if tracker is None else tracker.get_number_of_delayed_messages()
-
-    def pause(self, handle: str) -> bool | None:
-        """Whether a view's deliveries should pause."""
-        tracker = self.trackers.get(handle)
-        return None if tracker is None else tracker.should_pause_all_deliveries()
-
     def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
         """A view's mark-delete position moves, and the cursor's where the view takes that over."""
-        tracker = self.trackers.get(handle)
-        if tracker is not None:
-            tracker.update_mark_delete_position((ledger, entry))
+        if handle in self.trackers:
+            self.trackers[handle].update_mark_delete_position((ledger, entry))
             self.marks[self.dispatchers[handle].name] = ledger, entry
 
     def reset_tick(self, handle: str, tick: int) -> None:
         """A view tells the tick."""
-        tracker = self.trackers.get(handle)
-        if tracker is not None:
-            tracker.reset_tick_time(tick)
+        if handle in self.trackers:
+            self.trackers[handle].reset_tick_time(tick)
 
     def clear(self, handle: str) -> None:
         """A view forgets every message. What the call returns is its own affair: the broker's answers with a future."""
-        tracker = self.trackers.get(handle)
-        if tracker is not None:
-            tracker.clear()
-
-    def memory(self, handle: str) -> int | None:
-        """The memory estimate in bytes."""
-        tracker = self.trackers.get(handle)
-        return None if tracker is None else tracker.get_buffer_memory_usage()
+        if handle in self.trackers:
+            self.trackers[handle].clear()
 
     def reads(self, handle: str, most: int) -> None:
         """How much a dispatcher takes at once when asked to read. The view is asked something, as it may refuse."""

@@ -49,6 +49,7 @@ of(Index.stays, look="the bucket or ledger left behind by the call that took its
         "absent",
         "Your tracker keeps a bucket that is empty; the bucket must go with its last message.",
         lambda i, bucket: True,
+        seen="PR 24460",
     ),
 )
 of(Index.count, look="a counter kept beside the index: who adds to it, who takes from it")(
@@ -92,7 +93,12 @@ of(Index.stored, look="ids of more than 16 or 31 bits")(
     ),
 )
 of(Index.clear, look="copies, counters or memory that survive; a timeout cancelled or armed by it")(
-    instead("absent", "A clear leaves the messages in your tracker; it must empty the index.", lambda i: None),
+    instead(
+        "absent",
+        "A clear leaves the messages in your tracker; it must empty the index.",
+        lambda i: None,
+        seen="issue 8689",
+    ),
     instead(
         "the first bucket only",
         "A clear empties only the first bucket of your tracker; it must empty the whole index.",
@@ -224,6 +230,7 @@ of(Index.handed_out)(
         "in order of time",
         "Your tracker hands messages out in the order of their times; they must come in the order of their positions.",
         lambda i, taken: list(dict.fromkeys(position for _, position in taken)),
+        seen="PR 7731",
     ),
     instead(
         "repeated",

@@ -22,6 +22,7 @@ of(DelayedDelivery.refuses, look="equality: the cut-off itself is refused, one m
         "equality accepted",
         "Your tracker accepts a message whose time is exactly the cut-off; that message is due, and must be refused.",
         lambda m, at: at < 0 or at < m.buckets.cutoff(m.timer.now),
+        seen="releases before 2.9",
     ),
     instead(
         "by the bucket",
@@ -32,6 +33,7 @@ of(DelayedDelivery.refuses, look="equality: the cut-off itself is refused, one m
         "only the past",
         "Your tracker refuses only what is not after now; it must refuse all that is not after the cut-off.",
         lambda m, at: at <= m.timer.now,
+        seen="PR 5498",
     ),
     instead(
         "one more refused",
@@ -155,6 +157,7 @@ of(FixedDelay.refused)(
         "a refusal leaves the fixed delay",
         "A refused message leaves the fixed delay of your tracker as it is; it must end it.",
         lambda d: None,
+        seen="PR 17907",
     ),
 )
 
@@ -255,7 +258,7 @@ of(DelayedDelivery.available, look="the timer after a firing that found nothing 
 )
 
 
-@around(DelayedDelivery.has, "DD-19", "the timer is left alone", was="has_updates_timer: absent")
+@around(DelayedDelivery.has, "DD-19", "the timer is left alone", seen="PR 10078", was="has_updates_timer: absent")
 def has_leaves_the_timer(has: Method, m: DelayedDelivery) -> bool:
     """If no message is available, the question leaves your tracker's timer as it is; it must update the timer."""
     return bool(without("update_timer", m, has))
@@ -427,7 +430,9 @@ def clear_updates_the_timer(clear: Method, m: DelayedDelivery) -> None:
     m.update_timer()
 
 
-@around(DelayedDelivery.clear, "DD-30", "leaves what is due", was="a clear leaves what is due")
+@around(
+    DelayedDelivery.clear, "DD-30", "leaves what is due", seen="issue 6403, PR 14740", was="a clear leaves what is due"
+)
 def clear_leaves_what_is_due(clear: Method, m: DelayedDelivery) -> None:
     """A clear leaves what is due in your tracker; it must empty the index."""
     due = {key: m.index.held[key] for key in m.due_keys()}

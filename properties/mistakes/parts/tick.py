@@ -16,6 +16,7 @@ of(Tick.cutoff, look="the strict switch in the computation of the cut-off")(
         "never strict",
         "In strict mode, your tracker lets a message come up to a tick too early; the cut-off must be now.",
         lambda t, now: now + t.tick,
+        seen="PR 16068, issue 10169",
     ),
     instead(
         "the other way",

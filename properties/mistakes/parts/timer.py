@@ -84,6 +84,7 @@ of(
         "absent",
         "Your tracker's timer may fire again at once; it must wait until a tick after its last run.",
         lambda t, last_run, tick: 0,
+        seen="PR 5498",
     ),
     instead(
         "without the tick",
@@ -173,6 +174,7 @@ def honours_stale_timeout(_: Method, t: Timer) -> bool:
     Timer.stale,
     "DD-24",
     "forgets the newer one",
+    seen="PR 26012",
     was="ForgetsNewer: a cancelled timeout has the newer one forgotten",
 )
 def forgets_newer(_: Method, t: Timer) -> bool:

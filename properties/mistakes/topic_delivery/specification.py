@@ -27,7 +27,7 @@ of(TopicDelivery.refuses, look="equality: the cut-off itself is refused, one mil
     instead(
         "equality accepted",
         "Your tracker takes a message whose time is exactly the cut-off; that one is due, and must be refused.",
-        lambda m, view, at: at < 0 or at < m.cutoff(view),
+        lambda m, view, at: at < 0 or at < view.buckets.cutoff(m.timer.now),
     ),
     instead(
         "only the past",
@@ -37,12 +37,12 @@ of(TopicDelivery.refuses, look="equality: the cut-off itself is refused, one mil
     instead(
         "one more refused",
         "Your tracker refuses a message that is due one millisecond after the cut-off; it must take it.",
-        lambda m, view, at: at <= m.cutoff(view) + 1,
+        lambda m, view, at: at <= view.buckets.cutoff(m.timer.now) + 1,
     ),
     instead(
         "by the bucket",
         "Your tracker refuses a message by the time of its bucket; its own time decides.",
-        lambda m, view, at: at < 0 or m.is_due(m.buckets.key(at), view),
+        lambda m, view, at: at < 0 or view.buckets.due(m.buckets.key(at), m.timer.now),
     ),
 )
 of(TopicDelivery.is_available, look="a first bucket in which only others see anything")(
@@ -54,17 +54,17 @@ of(TopicDelivery.is_available, look="a first bucket in which only others see any
     instead(
         "seen or not",
         "Your tracker says that a message is available to a view that does not see it.",
-        lambda m, view: any(m.is_due(key, view) for key in m.index.held),
+        lambda m, view: any(view.buckets.due(key, m.timer.now) for key in m.index.held),
     ),
     instead(
         "in the first bucket alone",
         "Your tracker looks for an available message in the first bucket alone.",
-        lambda m, view: any(m.is_due(key, view) and key == min(m.index.held) for key, _ in m.seen_by(view)),
+        lambda m, view: any(view.buckets.due(key, m.timer.now) and key == min(m.index.held) for key, _ in view.seen()),
     ),
     instead(
         "due or not",
         "Your tracker says that a message is available to a view as soon as it sees one; its bucket must be due.",
-        lambda m, view: bool(m.seen_by(view)),
+        lambda m, view: bool(view.seen()),
     ),
 )
 of(TopicDelivery.count_of, look="a total of the topic in place of the view's own")(
@@ -76,7 +76,7 @@ of(TopicDelivery.count_of, look="a total of the topic in place of the view's own
     instead(
         "only what is due",
         "Your tracker counts for a view what is due alone; it must count all that the view sees.",
-        lambda m, view: sum(m.is_due(key, view) for key, _ in m.seen_by(view)),
+        lambda m, view: sum(view.buckets.due(key, m.timer.now) for key, _ in view.seen()),
     ),
 )
 of(TopicDelivery.wants_pause, look="a fixed delay, a count or an availability that is the topic's")(
@@ -168,7 +168,7 @@ of(TopicDelivery.is_asked, look="views that have acknowledged everything that is
     instead(
         "whoever sees anything",
         "A firing of your tracker asks every view that sees a message to read; the message must be due.",
-        lambda m, view: bool(m.seen_by(view)),
+        lambda m, view: bool(view.seen()),
     ),
 )
 of(TopicDelivery.rearm, look="two messages for two times, and nothing else: the second one")(
