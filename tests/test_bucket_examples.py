@@ -7,12 +7,13 @@ from itertools import permutations
 import pytest
 
 from broker_tck.model.bucket_delivery.parts import Cutting, Selection
-from broker_tck.model.bucket_delivery.releases import Selection50
+from broker_tck.model.bucket_delivery.releases import Bucket50
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import About, Bucket
 from broker_tck.properties.contracts.bucket_delivery.operations import Config
 
 START = 1
+Selection50 = Bucket50.Tracker.Maintenance.Selection
 
 
 def broker(least: int = 5, step: int = 10, most: int = -1, limit: int = -1, at_once: bool = True) -> BucketDelivery:

@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range
+from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range, Segment
 from broker_tck.model.parts import timer
 from broker_tck.model.rules import Part, rule
 
@@ -133,25 +133,16 @@ class Held(Part):
     @rule("BD-19", source="BucketDelayedDeliveryTracker, PR 26251")
     def hands_out(self, index: Index, over: Bucket | None) -> bool:
         """What is held is handed out once; an index of what is not held, or is held for another time, is dropped."""
-        at, *position = index
-        held = position[0], position[1]
-        return held in self.positions and self.times.get(held, at) == at
+        at, position = index[0], index[1:]
+        return position in self.positions and self.times.get(position, at) == at
 
-    def handed_out(self, position: Position, over: Bucket | None) -> None:
-        """A message was handed out."""
+    def came_out(self, position: Position, over: Bucket | None, orphan: bool) -> None:
+        """A message was handed out, or was an orphan that came out of the queue."""
         self.forget([position])
 
-    def orphaned(self, position: Position, over: Bucket | None) -> None:
-        """An index below the mark-delete ledger has come out of the queue."""
-        self.forget([position])
-
-    def sealed(self, bucket: Bucket) -> None:
-        """A bucket was made of what was in memory alone."""
-
-    def merged(self, bucket: Bucket, sources: list[Bucket]) -> None:
-        """A bucket was made of others."""
-        for source in sources:
-            bucket.held |= source.held
+    def of_bucket(self, segments: Sequence[Segment], sources: Sequence[Bucket]) -> set[Position]:
+        """The positions that a new bucket has, which may be made of others."""
+        return {index[1:] for segment in segments for index in segment}
 
     def recovered(self, buckets: list[Bucket]) -> None:
         """Buckets were recovered, each with what it holds."""
@@ -167,11 +158,6 @@ class Held(Part):
         for position in positions:
             self.positions.discard(position)
             self.times.pop(position, None)
-
-    def clear(self) -> None:
-        """Nothing is held any more."""
-        self.positions = set()
-        self.times = {}
 
 
 class Mutable(Part):
@@ -231,11 +217,6 @@ class Mutable(Part):
     @rule("BD-07", source="BucketDelayedDeliveryTracker", when=lambda m: m.ledgers is not None)
     def begin_anew(self) -> None:
         """After a seal the next message decides where the growing bucket begins, even below sealed ones."""
-        self.ledgers = None
-
-    def clear(self) -> None:
-        """Nothing is left, and nothing lies anywhere."""
-        self.queue = []
         self.ledgers = None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cache, partial
+from itertools import count
 from typing import Any
 
 from broker_tck.model.bucket_delivery.stored import (
@@ -11,32 +12,24 @@ from broker_tck.model.bucket_delivery.stored import (
     NOT_PERSISTED,
     OK,
     About,
+    Answer,
     Bucket,
     Call,
     Durable,
+    Effect,
     Promise,
     Range,
     Segment,
     Snapshot,
     settled,
+    started,
 )
 from broker_tck.model.rules import Part, rule
 
 ATTEMPTS = 4
 """Maximum number of times that a call is made."""
-
-
-class KeyUpdate:
-    """A change of the cursor's properties, which waits until those before it have ended."""
-
-    def __init__(
-        self, label: str, effect: Callable[[], tuple[int, Any]], done: Callable[[int], None], bucket: Bucket
-    ) -> None:
-        self.label = label
-        self.effect = effect
-        self.done = done
-        self.bucket = bucket
-        self.waited = False
+Update = Callable[[], Coroutine[Promise, None, bool]]
+"""Changes a property of the cursor; answers whether that went well."""
 
 
 class Snapshots(Part):
@@ -47,13 +40,13 @@ class Snapshots(Part):
         self.recovering = False
         """Whether calls end at once, as those of a recovery do."""
         self.failing = 0
-        """So many reads are yet to fail while that is so."""
+        """Number of reads that are yet to fail while that is so."""
         self.closed = False
         """Whether its tracker is: nothing is read any more."""
-        self.update: KeyUpdate | None = None
-        """The key update that is under way."""
-        self.updates: list[KeyUpdate] = []
-        """Those that wait for it."""
+        self.updating = False
+        """Whether a key is being updated."""
+        self.updates: list[tuple[Update, Promise]] = []
+        """The key updates that wait for that one, each with the promise of its outcome."""
 
     # ---- Calls
 
@@ -62,32 +55,27 @@ class Snapshots(Part):
         """A call that was not persisted is made again at once, four times in all; any other failure is final."""
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
-    def call(
-        self,
-        label: str,
-        effect: Callable[[], tuple[int, Any]],
-        done: Callable[[int, Any], None],
-        again: Callable[[int, int], bool],
-        attempts: int = 1,
-    ) -> None:
+    async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
         """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
+        for attempts in count(1):
+            outcome, answer = await self.call(label, effect)
+            if not again(outcome, attempts):
+                break
+        return outcome, answer
 
-        def ended(outcome: int, answer: Any) -> None:
-            if again(outcome, attempts):
-                self.call(label, effect, done, again, attempts + 1)
-            else:
-                done(outcome, answer)
-
-        call = Call(label, effect, ended, self)
+    def call(self, label: str, effect: Effect) -> Promise:
+        """Make a call; settles with its answer. What a closed tracker reads never comes."""
+        call = Call(label, effect, self)
         if call.reads and self.closed:
-            return
-        if self.recovering and call.reads and self.failing > 0:
+            pass
+        elif self.recovering and call.reads and self.failing > 0:
             self.failing -= 1
-            ended(NOT_PERSISTED, None)
+            call.ended.settle((NOT_PERSISTED, None))
         elif self.recovering or self.durable.answers_at_once:
-            ended(*effect())
+            call.ended.settle(effect())
         else:
             self.durable.calls.begin(call)
+        return call.ended
 
     # ---- Snapshots
 
@@ -96,19 +84,17 @@ class Snapshots(Part):
         """A snapshot says of each segment which positions it has, and its first and last time."""
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
-    def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
-        """Store a bucket's segments, then put its key; ``lost`` follows where they could not be stored."""
-
-        def done(outcome: int, number: int) -> None:
-            if outcome != OK:
-                lost()
-                bucket.created.settle(False)
-                return
-            bucket.id = number
-            self.stored(bucket)
-
+    async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
+        """Store a bucket's segments, then put its key; ``lost`` follows if they could not be stored."""
         label = f"create:{name(bucket.ledgers)}:{bucket.last}"
-        self.call(label, partial(self.durable.create, Snapshot(bucket.about, segments)), done, self.retried)
+        effect = partial(self.durable.create, Snapshot(bucket.about, segments))
+        outcome, number = await self.ask(label, effect, self.retried)
+        if outcome == OK:
+            bucket.id = number
+            bucket.keyed = self.puts_key(bucket) and await self.in_turn(partial(self.put, bucket))
+        else:
+            lost()
+        bucket.created.settle(outcome == OK)
 
     def read(self, bucket: Bucket, first: int, last: int) -> Promise:
         """Some of a bucket's segments, numbered from 1; settles with how that ended, and with them."""
@@ -120,10 +106,7 @@ class Snapshots(Part):
 
     def read_part(self, label: str, bucket: Bucket, part: Callable[[Snapshot], Any]) -> Promise:
         """A part of a snapshot."""
-        read = Promise()
-        number = bucket.id
-        self.call(label, lambda: self.durable.read(number, part), lambda *answer: read.settle(answer), self.retried)
-        return read
+        return started(self.ask(label, partial(self.durable.read, bucket.id, part), self.retried))
 
     def delete(self, bucket: Bucket) -> Promise:
         """Delete a bucket's snapshot, then its key; settles with whether both went well. It is done once at a time."""
@@ -139,21 +122,13 @@ class Snapshots(Part):
     )
     def begin_deletion(self, bucket: Bucket) -> Promise:
         """A bucket that could not be stored has no snapshot that could be deleted."""
-        return settled(True) if bucket.id is None else self.delete_snapshot(bucket, bucket.id)
+        return settled(True) if bucket.id is None else started(self.delete_snapshot(bucket, bucket.id))
 
-    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401")
-    def delete_snapshot(self, bucket: Bucket, number: int) -> Promise:
+    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401", when=lambda *_: True)
+    async def delete_snapshot(self, bucket: Bucket, number: int) -> bool:
         """The snapshot of a bucket is deleted before its key is removed."""
-        deleted = Promise()
-
-        def done(outcome: int, _: Any) -> None:
-            if outcome == OK:
-                self.remove(bucket, deleted)
-            else:
-                deleted.settle(False)
-
-        self.call(f"delete:{number}", partial(self.durable.delete, number), done, self.retried)
-        return deleted
+        outcome, _ = await self.ask(f"delete:{number}", partial(self.durable.delete, number), self.retried)
+        return outcome == OK and bool(await self.in_turn(partial(self.remove, bucket)))
 
     def close(self) -> None:
         """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
@@ -168,81 +143,58 @@ class Snapshots(Part):
         """A key update that meets a bad version is made again, four times in all; one that fails otherwise is not."""
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
-    @rule("BD-17")
-    def stored(self, bucket: Bucket) -> None:
+    @rule("BD-17", when=lambda *_: True)
+    def puts_key(self, bucket: Bucket) -> bool:
         """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared."""
-        if bucket.given_up:
-            bucket.created.settle(True)
-        else:
-            self.put(bucket)
+        return not bucket.given_up
 
     @rule("BD-17")
     def has_key(self, bucket: Bucket) -> bool:
         """A key is removed only if it still leads to the snapshot that was deleted."""
         return self.durable.keys.get(bucket.ledgers) == bucket.id
 
-    def put(self, bucket: Bucket) -> None:
-        """Put a bucket's key. It is created then, whether or not that went well."""
-        number = bucket.id
-        assert number is not None
+    async def put(self, bucket: Bucket) -> bool:
+        """Put a bucket's key."""
+        assert bucket.id is not None
+        effect = partial(self.durable.put, bucket.ledgers, bucket.id)
+        outcome, _ = await self.ask(f"put:{name(bucket.ledgers)}={bucket.id}", effect, self.updated_again)
+        return outcome == OK
 
-        def done(outcome: int) -> None:
-            bucket.keyed = outcome == OK
-            bucket.created.settle(True)
-
-        label = f"put:{name(bucket.ledgers)}={number}"
-        self.enqueue(KeyUpdate(label, partial(self.durable.put, bucket.ledgers, number), done, bucket))
-
-    def remove(self, bucket: Bucket, deleted: Promise) -> None:
-        """Remove a bucket's key."""
-        label = f"remove:{name(bucket.ledgers)}"
+    async def remove(self, bucket: Bucket) -> bool:
+        """Remove a bucket's key, if it has one."""
+        if not self.has_key(bucket):
+            return True
         effect = partial(self.durable.remove, bucket.ledgers)
-        self.enqueue(KeyUpdate(label, effect, lambda outcome: deleted.settle(outcome == OK), bucket))
+        outcome, _ = await self.ask(f"remove:{name(bucket.ledgers)}", effect, self.updated_again)
+        return outcome == OK
 
-    @rule("BD-17", when=lambda s, update: s.update is not None)
-    def enqueue(self, update: KeyUpdate) -> None:
+    @rule("BD-17", when=lambda s, update: s.updating)
+    def in_turn(self, update: Update) -> Promise:
         """Key updates are made one after another."""
-        if self.update is None:
-            self.start(update)
+        outcome = Promise()
+        if self.updating:
+            self.updates.append((update, outcome))
         else:
-            update.waited = True
-            self.updates.append(update)
+            started(self.make_first(update, outcome))
+        return outcome
 
-    def start(self, update: KeyUpdate | None) -> None:
-        """Make an update, and those behind it as long as each ends at once: one after another, not nested."""
-        while update is not None:
-            self.update = update
-            outcomes = self.make(update)
-            if not outcomes:
-                return
-            update = self.ended(update, outcomes[0])
+    async def make_first(self, update: Update, outcome: Promise) -> None:
+        """Make an update that need not wait. Those that wait for it begin before whoever asked for it goes on."""
+        self.updating = True
+        well = await update()
+        self.updating = bool(self.updates)
+        if self.updating:
+            started(self.make_waiting())
+        outcome.settle(well)
 
-    def make(self, update: KeyUpdate) -> list[int]:
-        """Call the cursor, unless there is nothing to remove; how that ended, if it has. If not, go on at its end."""
-        if update.label.startswith("remove") and not self.has_key(update.bucket):
-            return [OK]
-        outcomes: list[int] = []
-
-        def ended(outcome: int, _: Any) -> None:
-            if making:
-                outcomes.append(outcome)
-            else:
-                self.start(self.ended(update, outcome))
-
-        making = True
-        self.call(update.label, update.effect, ended, self.updated_again)
-        making = False
-        return outcomes
-
-    def ended(self, update: KeyUpdate, outcome: int) -> KeyUpdate | None:
-        """An update has ended; answers with the next one, if it had waited itself: else that comes first."""
-        following = self.updates.pop(0) if self.updates else None
-        if not update.waited or following is None:
-            self.update = None
-            self.start(following)
-            following = None
-        update.done(outcome)
-        return following
+    async def make_waiting(self) -> None:
+        """Make the updates that wait. Whoever asked for one goes on before the next one begins."""
+        more = True
+        while more:
+            update, outcome = self.updates.pop(0)
+            well = await update()
+            more = self.updating = bool(self.updates)
+            outcome.settle(well)
 
 
 @cache

@@ -1,12 +1,12 @@
 """What is stored: buckets cut into segments, the cursor's properties, and the calls that change both.
 
-Whoever calls gets the outcome when an operation ends the call. While a tracker recovers, its calls end at once.
+A flow is an ``async`` method: it waits for the outcomes of calls, and of other flows. Calls end when an operation ends
+them. While a tracker recovers, they end at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
@@ -15,7 +15,7 @@ from broker_tck.model.parts.calls import CallsUnderWay
 
 
 class Promise:
-    """An outcome that is not there yet. Those who wait for it are told in the order in which they came."""
+    """An outcome that is not there yet. Those who wait for it go on in the order in which they came."""
 
     def __init__(self) -> None:
         self.settled = False
@@ -23,18 +23,23 @@ class Promise:
         self.waiting: list[Callable[[Any], None]] = []
 
     def settle(self, outcome: Any) -> None:
-        """Tell the outcome, once."""
+        """The outcome is there."""
         self.settled, self.outcome = True, outcome
         waiting, self.waiting = self.waiting, []
-        for told in waiting:
-            told(outcome)
+        for go_on in waiting:
+            go_on(outcome)
 
-    def then(self, told: Callable[[Any], None]) -> None:
+    def then(self, go_on: Callable[[Any], None]) -> None:
         """Go on with the outcome, at once if it is there."""
         if self.settled:
-            told(self.outcome)
+            go_on(self.outcome)
         else:
-            self.waiting.append(told)
+            self.waiting.append(go_on)
+
+    def __await__(self) -> Generator[Promise, None, Any]:
+        if not self.settled:
+            yield self
+        return self.outcome
 
 
 def settled(outcome: Any) -> Promise:
@@ -44,22 +49,36 @@ def settled(outcome: Any) -> Promise:
     return promise
 
 
+def started(flow: Coroutine[Promise, None, Any]) -> Promise:
+    """Run a flow until it waits, and on from there; settles with what it returns."""
+    ended = Promise()
+
+    def go_on(_: Any = None) -> None:
+        try:
+            awaited = flow.send(None)
+        except StopIteration as end:
+            ended.settle(end.value)
+        else:
+            awaited.then(go_on)
+
+    go_on()
+    return ended
+
+
 def all_of(promises: Sequence[Promise]) -> Promise:
     """The outcomes of all, in a list, when the last one is there."""
     whole = Promise()
     left = len(promises)
 
-    def told(_: Any) -> None:
+    def one_more(_: Any) -> None:
         nonlocal left
         left -= 1
         if left == 0:
             whole.settle([promise.outcome for promise in promises])
 
     for promise in promises:
-        promise.then(told)
-    if not promises:
-        whole.settle([])
-    return whole
+        promise.then(one_more)
+    return whole if promises else settled([])
 
 
 # ---- Buckets
@@ -91,12 +110,14 @@ class Snapshot(NamedTuple):
 class Bucket:
     """A sealed bucket. Of its segments, one is loaded; those behind it are in the storage alone."""
 
-    def __init__(self, ledgers: Range) -> None:
+    def __init__(self, ledgers: Range, sources: Sequence[Bucket] = ()) -> None:
         self.ledgers = ledgers
+        self.sources = sources
+        """The buckets that it was merged of."""
         self.about: Sequence[About] = []
         """What is known of each segment."""
         self.size = 0
-        """How many indexes it had when it was made."""
+        """Number of indexes that it had when it was made."""
         self.current = 1
         """The number of the segment that was loaded last, counted from 1."""
         self.held: set[Position] = set()
@@ -104,12 +125,10 @@ class Bucket:
         self.created = Promise()
         """Settles with whether the snapshot is stored, after its key was put, or could not be."""
         self.id: int | None = None
-        """The snapshot's; None: there is none yet."""
+        """The number of its snapshot; None: there is none yet."""
         self.keyed = False
         """Whether its key was put."""
         self.merging = False
-        self.sources: Sequence[Bucket] = []
-        """The buckets that it was merged of."""
         self.was_recovered = False
         self.given_up = False
         """Whether it was cleared, so that its snapshot is of no use."""
@@ -135,20 +154,22 @@ class Bucket:
 
 OK, NOT_PERSISTED, BAD_VERSION, MISSING, UNREADABLE = range(5)
 """How a call ends: well, not persisted, at a version that has changed, not there, nothing that can be read."""
-Ended = Callable[[int, Any], None]
-"""Told how a call ended, and with what."""
+Answer = tuple[int, Any]
+"""How a call ended, and with what."""
+Effect = Callable[[], Answer]
+"""What a call does to what is durable."""
 
 
-@dataclass
 class Call:
     """A call that waits for its end."""
 
-    label: str
-    effect: Callable[[], tuple[int, Any]]
-    """What it does to what is durable; answers how it ends, and with what."""
-    ended: Ended
-    owner: object
-    """Whoever made it."""
+    def __init__(self, label: str, effect: Effect, owner: object) -> None:
+        self.label = label
+        self.effect = effect
+        self.owner = owner
+        """Whoever made it."""
+        self.ended = Promise()
+        """Settles with its :data:`Answer`."""
 
     @property
     def reads(self) -> bool:
@@ -168,9 +189,9 @@ class Durable:
         self.snapshots: dict[int, Snapshot] = {}
         self.unreadable: set[int] = set()
         self.made = 0
-        """Ids that were given."""
+        """Number of ids that were given."""
         self.keys: dict[Range, int] = {}
-        """The id of each range."""
+        """The snapshot of each range, by its number."""
         self.first_live: int | None = None
         """The ledger of the cursor's mark-delete position."""
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
@@ -179,13 +200,13 @@ class Durable:
 
     # ---- What calls do
 
-    def create(self, snapshot: Snapshot) -> tuple[int, Any]:
-        """Store a snapshot under a new id."""
+    def create(self, snapshot: Snapshot) -> Answer:
+        """Store a snapshot under a new number."""
         self.made += 1
         self.snapshots[self.made] = snapshot
         return OK, self.made
 
-    def read(self, number: int | None, part: Callable[[Snapshot], Any]) -> tuple[int, Any]:
+    def read(self, number: int | None, part: Callable[[Snapshot], Any]) -> Answer:
         """Read a part of a snapshot."""
         if number not in self.snapshots:
             return MISSING, None
@@ -193,17 +214,17 @@ class Durable:
             return UNREADABLE, None
         return OK, part(self.snapshots[number])
 
-    def delete(self, number: int) -> tuple[int, Any]:
+    def delete(self, number: int) -> Answer:
         """Delete a snapshot. One that is not there is as good as deleted."""
         self.snapshots.pop(number, None)
         return OK, None
 
-    def put(self, ledgers: Range, number: int) -> tuple[int, Any]:
+    def put(self, ledgers: Range, number: int) -> Answer:
         """Write down which snapshot is of a range."""
         self.keys[ledgers] = number
         return OK, None
 
-    def remove(self, ledgers: Range) -> tuple[int, Any]:
+    def remove(self, ledgers: Range) -> Answer:
         """Strike the property of a range out."""
         self.keys.pop(ledgers, None)
         return OK, None

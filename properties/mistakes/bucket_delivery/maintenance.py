@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import chain as chain_of
 from typing import Any
 
+from broker_tck.model.bucket_delivery.maintenance import Maintenance, Recovery
 from broker_tck.model.bucket_delivery.parts import Piece
-from broker_tck.model.bucket_delivery.specification import Maintenance, Recovery
-from broker_tck.model.bucket_delivery.stored import NOT_PERSISTED, Bucket, Segment, settled
+from broker_tck.model.bucket_delivery.stored import NOT_PERSISTED, Bucket, Segment, settled, started
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, of
@@ -16,7 +16,7 @@ from broker_tck.properties.mistakes.book import around, instead, of
 of(Maintenance.too_many, look="the limit itself, which is not too many; a limit of 0 or less, which is none")(
     instead(
         "absent",
-        "Your tracker never musto many buckets; beyond the limit a seal must start a trim and a merge.",
+        "Your tracker never takes its buckets for too many; beyond the limit a seal must start a trim and a merge.",
         lambda m: False,
         was="tracker.too_many: absent",
     ),
@@ -74,11 +74,11 @@ of(Maintenance.is_still_victim)(
         was="tracker.is_still_victim: absent",
     ),
 )
-of(Maintenance.failed)(
+of(Maintenance.goes_on_trimming)(
     instead(
         "absent",
         "A trim of your tracker goes on after a deletion that failed; the first failure ends the chain.",
-        lambda m, others, chain: m.trim(others, chain),
+        lambda m, deleted: True,
         was="tracker.goes_on_trimming: absent",
     ),
 )
@@ -86,7 +86,7 @@ of(Maintenance.trimmed)(
     instead(
         "absent",
         "Your tracker still holds the messages of a bucket that it has trimmed; it must not.",
-        lambda m, victim: m.tracker.take_away(victim.bucket),
+        lambda m, victim: m.tracker.loading.take_away(victim.bucket),
         was="tracker.trimmed: absent",
     ),
 )
@@ -96,7 +96,7 @@ of(Maintenance.trimmed)(
 def trimmed_stays_held(_: Method, m: Maintenance, victim: Piece) -> None:
     """Your tracker goes on holding messages of a bucket that it trimmed; it must not."""
     if m.placed.has(victim.bucket):
-        m.tracker.take_away(victim.bucket)
+        m.tracker.loading.take_away(victim.bucket)
 
 
 of(
@@ -219,12 +219,12 @@ of(
     "sources first",
     was="tracker.SourcesFirst: the sources are deleted before the merged bucket is stored",
 )
-def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], *rest: Any) -> None:
+async def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], read: Any) -> None:
     """Your tracker deletes buckets before the one merged of them is stored; it must delete them after that."""
-    commit(m, sources, *rest)
-    if not any(map(m.placed.has, sources)):
-        for source in sources:
-            m.tracker.delete(source)
+    committed = started(commit(m, sources, read))
+    for source in sources:
+        m.tracker.delete(source)
+    await committed
 
 
 @around(
@@ -233,12 +233,12 @@ def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], *re
     "not shared again",
     was="tracker.NotSharedAgain: a segment in memory is not shared once more",
 )
-def not_shared_again(commit: Method, m: Maintenance, sources: Sequence[Bucket], *rest: Any) -> None:
+async def not_shared_again(commit: Method, m: Maintenance, sources: Sequence[Bucket], read: Any) -> None:
     """Your tracker does not load the first segment of a merged bucket; it must, though some of it is in memory."""
     shared = [*m.tracker.shared]
-    commit(m, sources, *rest)
-    if not any(map(m.placed.has, sources)):
-        m.tracker.shared = shared
+    committed = started(commit(m, sources, read))
+    m.tracker.shared = shared
+    await committed
 
 
 @around(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, KeyUpdate, Snapshots, name
-from broker_tck.model.bucket_delivery.stored import BAD_VERSION, NOT_PERSISTED, OK, About, Bucket, Promise
+from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, Snapshots, Update, name
+from broker_tck.model.bucket_delivery.stored import BAD_VERSION, NOT_PERSISTED, OK, About, Bucket, started
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
@@ -66,7 +66,7 @@ look_at("BD-16", "segments behind the first; which snapshot is deleted: that of 
 def another_s_snapshot(begin_deletion: Method, s: Snapshots, bucket: Bucket) -> Any:
     """Your tracker deletes another bucket's snapshot in place of one that could not be stored; it must delete none."""
     number = s.durable.keys.get(bucket.ledgers)
-    return begin_deletion(s, bucket) if number is None else s.delete_snapshot(bucket, bucket.id or number)
+    return begin_deletion(s, bucket) if number is None else started(s.delete_snapshot(bucket, bucket.id or number))
 
 
 of(
@@ -89,12 +89,12 @@ of(
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
 )
-of(Snapshots.stored)(
+of(Snapshots.puts_key)(
     instead(
         "absent",
         "Your tracker puts the key of a bucket that was cleared; it must not.",
-        lambda s, bucket: s.put(bucket),
-        was="tracker.snapshots.puts_key: absent",
+        lambda s, bucket: True,
+        was="stored: absent",
     ),
 )
 of(Snapshots.has_key)(
@@ -115,17 +115,11 @@ of(Snapshots.has_key)(
     "key first",
     was="tracker.snapshots.KeyFirst: the key is removed before the snapshot is deleted",
 )
-def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
+async def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> bool:
     """Your tracker removes the key of a bucket before its snapshot is deleted; the key must go last."""
-    removed, deleted = Promise(), Promise()
-
-    def delete(_: bool) -> None:
-        effect = partial(s.durable.delete, number)
-        s.call(f"delete:{number}", effect, lambda outcome, _: deleted.settle(outcome == OK), s.retried)
-
-    s.remove(bucket, removed)
-    removed.then(delete)
-    return deleted
+    await s.in_turn(partial(s.remove, bucket))
+    outcome, _ = await s.ask(f"delete:{number}", partial(s.durable.delete, number), s.retried)
+    return bool(outcome == OK)
 
 
 @around(
@@ -134,16 +128,16 @@ def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
     "key before snapshot",
     was="tracker.snapshots.KeyBeforeSnapshot: the key is put before the snapshot is stored",
 )
-def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
+async def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
     """Your tracker puts the key of a bucket before its snapshot is stored; it must put it after that."""
     guessed = s.durable.made + 1
     label = f"put:{name(bucket.ledgers)}={guessed}"
-    s.call(label, partial(s.durable.put, bucket.ledgers, guessed), lambda *_: None, s.updated_again)
-    write(s, bucket, *rest)
+    started(s.ask(label, partial(s.durable.put, bucket.ledgers, guessed), s.updated_again))
+    await write(s, bucket, *rest)
 
 
-@around(Snapshots.enqueue, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
-def side_by_side(_: Method, s: Snapshots, update: KeyUpdate) -> None:
+@around(Snapshots.in_turn, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
+def side_by_side(in_turn: Method, s: Snapshots, update: Update) -> Any:
     """Your tracker updates keys side by side; one must come after another."""
-    s.update = None
-    s.start(update)
+    s.updating = False
+    return in_turn(s, update)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
 
-from broker_tck.model.bucket_delivery.specification import Tracker
-from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Promise, Range, Segment
+from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
+from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Segment
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
@@ -74,28 +74,28 @@ of(Tracker.pause, look="a test for a fixed delay that was taken over from the tr
 
 # ---- Sealing
 
-of(Tracker.crosses, look="a late message after a recovery, or after a clear: a range that begins below sealed buckets")(
+of(Sealing.crosses, look="a late message after a recovery, or after a clear: a range that begins below sealed buckets")(
     instead(
         "absent",
         "Your tracker's growing bucket grows across a sealed one; it must be sealed before.",
-        lambda t, ledger: False,
+        lambda s, ledger: False,
     ),
 )
-of(Tracker.keeps_in_memory, look="a bucket that another one is placed over: nobody loads what it has left")(
+of(Sealing.keeps_in_memory, look="a bucket that another one is placed over: nobody loads what it has left")(
     instead(
         "absent",
         "Your tracker seals a range that meets a sealed bucket; what it holds must be kept in memory.",
-        lambda t, ledgers: False,
+        lambda s, ledgers: False,
     ),
 )
 look_at(
     "BD-11", "what is in memory after a seal; an index from before a refusal, which a recovery takes for one of now"
 )
-of(Tracker.worth_storing)(
+of(Sealing.worth_storing)(
     instead(
         "absent",
         "A seal of your tracker stores indexes of messages that are held no longer; it must store what is held.",
-        lambda t, indexes: indexes,
+        lambda s, indexes: indexes,
     ),
 )
 of(Tracker.wake, look="a boundary that is due while its bucket is being stored or merged")(
@@ -144,19 +144,19 @@ of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no o
         lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
     ),
 )
-of(Tracker.ending, look="a segment of orphans before one that is alive")(
+of(Loading.ending, look="a segment of orphans before one that is alive")(
     instead(
         "absent",
-        "Your tracker does not load the next segment if one ends; it must before the last message leaves.",
-        lambda t, index, orphan: None,
+        "Your tracker does not load the next segment when one ends; it must, before the last message leaves.",
+        lambda loading, index, orphan: None,
     ),
 )
 look_at("BD-46", "a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away")
-of(Tracker.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
+of(Loading.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
     instead(
         "absent",
         "Your tracker keeps a bucket that is used up; it must delete the bucket.",
-        lambda t, bucket: None,
+        lambda loading, bucket: None,
     ),
 )
 look_at("BD-20", "a boundary that is forgotten; a segment that is skipped; a snapshot that another tracker has deleted")
@@ -222,73 +222,71 @@ def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
 
 
 @around(
-    Tracker.take,
+    Sealing.take,
     "BD-08",
     "sealed with it",
     was="tracker.SealsWithTrigger: the message that makes it sealed is sealed with it",
 )
-def sealed_with_it(take: Method, t: Tracker, index: Index) -> None:
+def sealed_with_it(take: Method, s: Sealing, index: Index) -> None:
     """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
-    if t.mutable.seals(index[1], t.placed.over(index[1]) is not None):
-        t.mutable.add(index)
-        t.seal()
+    if s.tracker.mutable.seals(index[1], s.placed.over(index[1]) is not None):
+        s.tracker.mutable.add(index)
+        s.seal()
     else:
-        take(t, index)
+        take(s, index)
 
 
 @around(
-    Tracker.load_into_memory,
+    Loading.load_into_memory,
     "BD-11",
     "first not loaded",
     was="tracker.FirstNotLoaded: the first segment is not in memory",
 )
-def first_not_loaded(load_into_memory: Method, t: Tracker, bucket: Bucket, segment: Segment) -> None:
+def first_not_loaded(load_into_memory: Method, loading: Loading, bucket: Bucket, segment: Segment) -> None:
     """The first segment of a bucket that your tracker has sealed is not in memory; it must be loaded."""
     if bucket.current > 1 or bucket.was_recovered:
-        load_into_memory(t, bucket, segment)
+        load_into_memory(loading, bucket, segment)
     else:
-        t.tails[t.boundary(segment[-1])] = bucket
+        loading.tails[loading.boundary(segment[-1])] = bucket
 
 
-@around(Tracker.place, "BD-11", "all loaded", was="tracker.AllLoaded: all segments stay in memory")
-def all_loaded(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
+@around(Sealing.place, "BD-11", "all loaded", was="tracker.AllLoaded: all segments stay in memory")
+def all_loaded(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker keeps all segments of a sealed bucket in memory; only the first may be loaded."""
-    bucket = place(t, ledgers, segments)
-    t.share(*segments[1:])
-    return bucket
+    place(s, bucket, segments)
+    s.tracker.share(chain(*segments[1:]))
 
 
 @around(
-    Tracker.place,
+    Sealing.place,
     "BD-11",
     "placed when stored",
     was="tracker.PlacedWhenStored: nothing lies over its range until it is stored",
 )
-def placed_when_stored(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
+def placed_when_stored(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A sealed bucket of your tracker lies over its range only when it is stored; it must from the seal on."""
-    bucket = place(t, ledgers, segments)
+    place(s, bucket, segments)
     if not bucket.created.settled:
-        t.placed.remove(bucket)
-        bucket.created.then(lambda stored: t.placed.put(bucket) if stored else None)
-    return bucket
+        s.placed.remove(bucket)
+        bucket.created.then(lambda stored: s.placed.put(bucket) if stored else None)
 
 
 @around(
-    Tracker.not_stored,
+    Sealing.not_stored,
     "BD-16",
     "the others are lost",
     was="tracker.LosesSegments: the segments behind the first are lost",
 )
-def the_others_are_lost(not_stored: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
+def the_others_are_lost(not_stored: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker loses the messages behind the first segment of a bucket that could not be stored."""
-    not_stored(t, bucket, segments[:1])
+    not_stored(s, bucket, segments[:1])
 
 
-@around(Tracker.not_stored, "BD-16", "stays placed", was="tracker.StaysPlaced: the bucket stays placed")
-def stays_placed(_: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
+@around(Sealing.not_stored, "BD-16", "stays placed", was="tracker.StaysPlaced: the bucket stays placed")
+def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A bucket that your tracker could not store stays placed; its messages must be kept in no bucket."""
     bucket.current = bucket.last
-    t.share(*segments[1:])
+    s.tracker.share(chain(*segments[1:]))
 
 
 @around(
@@ -319,109 +317,109 @@ def one_of_all(given: Method, t: Tracker) -> list[Position]:
 
 
 @around(
-    Tracker.is_given_up,
+    Loading.is_given_up,
     "BD-20",
     "boundary forgotten",
     was="tracker.ForgetsBoundary: a failed load has its boundary forgotten",
 )
-def boundary_forgotten(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
-    """Your tracker forgets if a segment ends if the load of the next one fails; it must ask for that again."""
-    given_up = bool(is_given_up(t, bucket, outcome))
-    t.forget_boundaries(bucket)
+def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
+    """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
+    given_up = bool(is_given_up(loading, bucket, outcome))
+    loading.forget_boundaries(bucket)
     return given_up
 
 
-@around(Tracker.is_given_up, "BD-20", "skipped", was="tracker.SkipsSegment: a segment that cannot be loaded is skipped")
-def skipped(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
+@around(Loading.is_given_up, "BD-20", "skipped", was="tracker.SkipsSegment: a segment that cannot be loaded is skipped")
+def skipped(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
     """Your tracker skips a segment that cannot be loaded; it must ask for that again."""
-    given_up = bool(is_given_up(t, bucket, outcome))
+    given_up = bool(is_given_up(loading, bucket, outcome))
     bucket.current = min(bucket.current + (not given_up), bucket.last)
     return given_up
 
 
 @around(
-    Tracker.is_given_up,
+    Loading.is_given_up,
     "BD-20",
     "asks for ever",
     was="tracker.AsksForMissing: a missing snapshot is asked for again and again",
 )
-def asks_for_ever(_: Method, __: Tracker, ___: Bucket, ____: int) -> bool:
+def asks_for_ever(_: Method, __: Loading, ___: Bucket, ____: int) -> bool:
     """Your tracker asks again and again for a segment whose snapshot is not there; it must drop the bucket."""
     return False
 
 
-of(Tracker.load_ended, breaks="BD-20")(
+of(Loading.load_ended, breaks="BD-20")(
     instead(
         "fires nothing",
         "The end of a load leaves your tracker's timer alone; the timer must fire, as messages may be due.",
-        lambda t, load: None,
+        lambda loading, load: None,
         was="tracker.LoadFiresNothing: the end of a load fires nothing",
     ),
 )
 
 
 @around(
-    Tracker.loaded,
+    Loading.loaded,
     "BD-21",
     "deleted when loaded",
     was="tracker.DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
 )
-def deleted_when_loaded(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+def deleted_when_loaded(
+    loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]
+) -> None:
     """Your tracker deletes a bucket as soon as its last segment is loaded; its last message must be due first."""
-    there = t.placed.has(bucket)
-    loaded(t, bucket, index, segments)
+    there = loading.placed.has(bucket)
+    loaded(loading, bucket, index, segments)
     if there and segments and bucket.unloaded == 0:
-        t.used_up(bucket)
+        loading.used_up(bucket)
 
 
 @around(
-    Tracker.ending,
+    Loading.ending,
     "BD-29",
     "orphans end it",
     was="tracker.EndsWithOrphans: where orphans end, the next segment is not loaded",
 )
-def orphans_end_it(ending: Method, t: Tracker, index: Index, orphan: bool) -> Bucket | None:
+def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool) -> Bucket | None:
     """If an orphan ends a segment, your tracker does not load the next segment; it must."""
-    bucket: Bucket | None = None if orphan else ending(t, index, orphan)
+    bucket: Bucket | None = None if orphan else ending(loading, index, orphan)
     return bucket
 
 
-@around(Tracker.loaded, "BD-46", "late load", was="tracker.LateLoad: a late load takes the boundary that is there now")
-def late_load(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+@around(Loading.loaded, "BD-46", "late load", was="tracker.LateLoad: a late load takes the boundary that is there now")
+def late_load(loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
     """A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not."""
-    if t.placed.has(bucket):
-        loaded(t, bucket, index, segments)
+    if loading.placed.has(bucket):
+        loaded(loading, bucket, index, segments)
         return
-    t.tails.pop(t.boundary(index), None)
+    loading.tails.pop(loading.boundary(index), None)
     if segments:
         bucket.current += 1
-        t.load_into_memory(bucket, segments[0])
+        loading.load_into_memory(bucket, segments[0])
 
 
-@around(
-    Tracker.empty_memory, "BD-31", "growing kept", was="tracker.KeepsGrowing: what the growing bucket holds is kept"
-)
-def growing_kept(empty_memory: Method, t: Tracker) -> None:
+@around(Tracker.clear, "BD-31", "growing kept", was="tracker.KeepsGrowing: what the growing bucket holds is kept")
+def growing_kept(clear: Method, t: Tracker) -> None:
     """A clear leaves what your tracker's growing bucket holds; it must forget that as well."""
-    ledgers, queue = t.mutable.ledgers, t.mutable.queue
-    empty_memory(t)
-    t.mutable.ledgers, t.mutable.queue = ledgers, queue
+    mutable = t.mutable
+    clear(t)
+    t.mutable = mutable
 
 
-@around(Tracker.empty_memory, "BD-31", "range kept", was="tracker.KeepsRange: the growing bucket keeps its range")
-def range_kept(empty_memory: Method, t: Tracker) -> None:
+@around(Tracker.clear, "BD-31", "range kept", was="tracker.KeepsRange: the growing bucket keeps its range")
+def range_kept(clear: Method, t: Tracker) -> None:
     """After a clear, your tracker's growing bucket keeps its range; it must begin anew."""
     ledgers = t.mutable.ledgers
-    empty_memory(t)
+    clear(t)
     t.mutable.ledgers = ledgers
 
 
 @around(Tracker.clear, "BD-31", "load waited for", was="tracker.WaitsForLoad: a load under way is waited for")
 def load_waited_for(clear: Method, t: Tracker) -> None:
     """After a clear, a get of your tracker waits for a load that was under way; it must not."""
-    load = t.load
+    load = t.loading.load
     clear(t)
-    t.load = load
+    t.loading.load = load
 
 
 @around(
@@ -430,9 +428,10 @@ def load_waited_for(clear: Method, t: Tracker) -> None:
     "unstored forgotten",
     was="tracker.ForgetsUnstored: snapshots that are being stored are forgotten",
 )
-def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> Any:
+async def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> None:
     """A clear of your tracker forgets snapshots that are not stored yet; it must delete them once they are."""
-    return delete_when_created(t, bucket) if bucket.created.settled else Promise()
+    if bucket.created.settled:
+        await delete_when_created(t, bucket)
 
 
 @around(Tracker.clear, "BD-31", "timer disarmed", was="tracker.DisarmsTimer: the timer is disarmed")
@@ -445,7 +444,7 @@ def timer_disarmed(clear: Method, t: Tracker) -> None:
 @around(Tracker.close, "BD-32", "sealed at close", was="tracker.SealsAtClose: the growing bucket is sealed")
 def sealed_at_close(close: Method, t: Tracker) -> bool:
     """Your tracker stores its growing bucket when it is closed; it must store nothing."""
-    t.seal()
+    t.sealing.seal()
     return bool(close(t))
 
 
