@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range, Segment
@@ -204,7 +205,7 @@ class Mutable(Part):
 
     def taken(self, cutoff: int) -> list[Index]:
         """Take out what is to be delivered by then."""
-        due = [index for index in self.queue if index[0] <= cutoff]
+        due = [*takewhile(lambda index: index[0] <= cutoff, self.queue)]
         del self.queue[: len(due)]
         return due
 

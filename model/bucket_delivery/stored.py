@@ -17,6 +17,8 @@ from broker_tck.model.parts.calls import CallsUnderWay
 class Promise:
     """An outcome that is not there yet. Those who wait for it go on in the order in which they came."""
 
+    __slots__ = "outcome", "settled", "waiting"
+
     def __init__(self) -> None:
         self.settled = False
         self.outcome: Any = None
