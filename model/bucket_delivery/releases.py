@@ -30,7 +30,6 @@ from broker_tck.model.bucket_delivery.stored import (
     Index,
     Position,
     Promise,
-    Range,
     Segment,
     all_of,
     settled,
@@ -87,7 +86,7 @@ def neglected(bucket: Bucket) -> bool:
 def take(sealing: Sealing, index: Index) -> None:
     """After a seal, nobody looks whether a bucket that was merged then lies over the ledger."""
     covered = sealing.placed.over(index[1]) is not None
-    if sealing.tracker.mutable.seals(index[1], covered):
+    if sealing.tracker.mutable.seals(index[1], covered) or (not covered and sealing.crosses(index[1])):
         sealing.seal()
     sealing.keep(index, covered)
 
@@ -103,18 +102,9 @@ def not_stored(sealing: Sealing, bucket: Bucket, segments: Sequence[Segment]) ->
     sealing.tracker.loading.tails.pop(boundary(sealing.tracker.loading, segments[0][-1]), None)
 
 
-def wake(_: Tracker) -> None:
-    """The end of a creation, or of a merge, fires nothing."""
-
-
 def boundary(_: Loading, index: Index) -> Position:
     """The end of a segment is known by its position."""
     return index[1:]
-
-
-def load_ended(loading: Loading, _: Promise) -> None:
-    """The end of each load fires the timer, waited for or not."""
-    loading.tracker.timer.fire_at_once()
 
 
 def loaded(loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
@@ -125,16 +115,6 @@ def loaded(loading: Loading, bucket: Bucket, index: Index, segments: list[Segmen
         loading.load_into_memory(bucket, segments[0])
     else:
         loading.used_up(bucket)
-
-
-def take_out(loading: Loading, bucket: Bucket) -> None:
-    """Whatever lies exactly in the range of the bucket is placed no longer."""
-    loading.placed.discard(*cuts(bucket.ledgers))
-
-
-def has_closed(tracker: Tracker) -> bool:
-    """A close ends when all creations have settled."""
-    return all(bucket.created.settled for bucket in tracker.left)
 
 
 def begin_deletion(snapshots: Snapshots, bucket: Bucket) -> Promise:
@@ -159,11 +139,6 @@ def best(selection: Selection, runs: Sequence[Sequence[Bucket]]) -> Sequence[Buc
     return chosen
 
 
-def in_order(_: Recovery, keys: Sequence[Range]) -> Sequence[Range]:
-    """Buckets are recovered in the order of their keys."""
-    return keys
-
-
 def read_all(recovery: Recovery) -> dict[Piece, tuple[int, Segment]]:
     """What was read is gone through in the order of a hash map."""
     read = Recovery.read_all(recovery)
@@ -180,23 +155,23 @@ def read_remains(recovery: Recovery, bucket: Bucket) -> tuple[int, Segment]:
 EVERY_RELEASE: dict[str, Any] = {
     "timer.target": BegunAtZero.target,
     "timer.earliest_at_first": BegunAtZero.earliest_at_first,
-    "wake": wake,
-    "has_closed": has_closed,
+    "wake": lambda t: None,
+    "has_closed": lambda t: all(bucket.created.settled for bucket in t.left),
     "sealing.take": take,
     "sealing.crosses": no,
     "sealing.keeps_in_memory": no,
     "sealing.not_stored": not_stored,
     "loading.boundary": boundary,
-    "loading.load_ended": load_ended,
+    "loading.load_ended": lambda loading, load: loading.tracker.timer.fire_at_once(),
     "loading.loaded": loaded,
-    "loading.take_out": take_out,
+    "loading.take_out": lambda loading, bucket: loading.placed.discard(*cuts(bucket.ledgers)),
     "loading.is_given_up": no,
     "snapshots.begin_deletion": begin_deletion,
-    "snapshots.delete": begin_deletion,
+    "snapshots.delete": lambda s, bucket: s.begin_deletion(bucket),
     "snapshots.has_key": yes,
     "maintenance.can_commit": yes,
     "maintenance.selection.best": best,
-    "recovery.in_order": in_order,
+    "recovery.in_order": lambda r, keys: keys,
     "recovery.read_all": read_all,
     "recovery.read_remains": read_remains,
 }
@@ -229,9 +204,6 @@ class HeldByBuckets(Held):
         super().add(index)
         self.number += 1
 
-    def refused(self, position: Position, over: Bucket | None) -> None:
-        """What is refused stays held."""
-
     def came_out(self, position: Position, over: Bucket | None, orphan: bool) -> None:
         """Whatever is handed out is counted down, held or not."""
         held = self.contains(position, over)
@@ -258,11 +230,6 @@ class HeldByBuckets(Held):
         self.number -= bucket.size
 
 
-def delete(tracker: Tracker, bucket: Bucket) -> Promise:
-    """Nobody tries a deletion again that failed."""
-    return tracker.snapshots.delete(bucket)
-
-
 async def clear_now(tracker: Tracker) -> None:
     """Take everything out, and wait for the deletions."""
     buckets = tracker.placed.buckets()
@@ -270,11 +237,6 @@ async def clear_now(tracker: Tracker) -> None:
     deleted = [started(tracker.delete_when_created(bucket)) for bucket in buckets]
     tracker.empty_memory()
     await all_of(deleted)
-
-
-def to_merge(_: Maintenance, source: Bucket) -> tuple[int, int]:
-    """What is loaded is not merged."""
-    return source.current + 1, source.last
 
 
 async def read_sources(maintenance: Maintenance, sources: Sequence[Bucket]) -> list[list[Segment]] | None:
@@ -286,11 +248,6 @@ async def read_sources(maintenance: Maintenance, sources: Sequence[Bucket]) -> l
 async def commit(maintenance: Maintenance, sources: Sequence[Bucket], read: list[list[Segment]]) -> None:
     """A merge ends when the merged bucket is placed."""
     started(Maintenance.commit(maintenance, sources, read))
-
-
-def replaces_sources(_: Maintenance, merged: Bucket) -> bool:
-    """The sources are deleted whether or not the merged bucket is stored."""
-    return not neglected(merged)
 
 
 def place_recovered(recovery: Recovery, bucket: Bucket) -> list[Piece]:
@@ -306,56 +263,26 @@ def drop(recovery: Recovery, pieces: Iterable[Piece]) -> None:
     Recovery.drop(recovery, [*{(p.low, p.high): p for p in pieces}.values()])
 
 
-def fails_recovery(_: Recovery, outcome: int) -> bool:
-    """Whatever cannot be read has the recovery fail."""
-    return outcome != OK
-
-
 BEFORE_5 = EVERY_RELEASE | {
     "Held": HeldByBuckets,
-    "delete": delete,
-    "maintenance.to_merge": to_merge,
+    "delete": lambda t, bucket: t.snapshots.delete(bucket),
+    "maintenance.to_merge": lambda m, source: (source.current + 1, source.last),
     "maintenance.read_sources": read_sources,
     "maintenance.commit": commit,
-    "maintenance.replaces_sources": replaces_sources,
+    "maintenance.replaces_sources": lambda m, merged: not neglected(merged),
     "recovery.place_recovered": place_recovered,
     "recovery.drop": drop,
-    "recovery.fails_recovery": fails_recovery,
+    "recovery.fails_recovery": lambda r, outcome: outcome != OK,
 }
 
 
 # ---- 5.0.1
 
 
-def whatever_its_time(held: Held, index: Index, over: Bucket | None) -> bool:
-    """An index from before a refusal is as good as the one accepted later."""
-    return held.contains(index[1:], over)
-
-
-def all_of_them(_: Sealing, indexes: Sequence[Index]) -> Sequence[Index]:
-    """A seal stores what is held no longer, too."""
-    return indexes
-
-
-def not_for_orphans(loading: Loading, index: Index, orphan: bool) -> Bucket | None:
-    """If an orphan ends a segment, the next one is not loaded."""
-    return None if orphan else Loading.ending(loading, index, orphan)
-
-
-def victims(maintenance: Maintenance) -> list[Piece]:
-    """Buckets are trimmed in the order of a hash set."""
-    return hash_order(Maintenance.victims(maintenance), hash_of, 16)
-
-
 async def trim_50(maintenance: Maintenance, victim: Piece) -> bool:
     """A bucket that could not be stored after the close ends the chain."""
     await victim.bucket.created
     return not neglected(victim.bucket) and await Maintenance.trim(maintenance, victim)
-
-
-def was_stored(_: Maintenance, bucket: Bucket) -> bool:
-    """It matters only whether the snapshot of a bucket is stored."""
-    return bool(bucket.created.outcome)
 
 
 def trimmed_50(maintenance: Maintenance, victim: Piece) -> None:
@@ -373,11 +300,6 @@ def place_recovered_50(recovery: Recovery, bucket: Bucket) -> list[Piece]:
     if enclosed or not met:
         recovery.placed.put(bucket)
     return [piece_of(b) for b in enclosed]
-
-
-def fails_recovery_50(_: Recovery, outcome: int) -> bool:
-    """What cannot be read has the recovery fail."""
-    return outcome in (NOT_PERSISTED, UNREADABLE)
 
 
 class TrackerOf50(Tracker):
@@ -430,16 +352,16 @@ class Bucket50(BucketDelivery):
     Tracker = tracker_with(
         EVERY_RELEASE
         | {
-            "held.hands_out": whatever_its_time,
-            "sealing.worth_storing": all_of_them,
-            "loading.ending": not_for_orphans,
-            "maintenance.victims": victims,
+            "held.hands_out": lambda h, index, over: h.contains(index[1:], over),
+            "sealing.worth_storing": lambda s, indexes: indexes,
+            "loading.ending": lambda loading, index, orphan: None if orphan else Loading.ending(loading, index, orphan),
+            "maintenance.victims": lambda m: hash_order(Maintenance.victims(m), hash_of, 16),
             "maintenance.trim": trim_50,
-            "maintenance.is_still_victim": was_stored,
+            "maintenance.is_still_victim": lambda m, bucket: bool(bucket.created.outcome),
             "maintenance.trimmed": trimmed_50,
-            "maintenance.replaces_sources": was_stored,
+            "maintenance.replaces_sources": lambda m, bucket: bool(bucket.created.outcome),
             "recovery.place_recovered": place_recovered_50,
-            "recovery.fails_recovery": fails_recovery_50,
+            "recovery.fails_recovery": lambda r, outcome: outcome in (NOT_PERSISTED, UNREADABLE),
         },
         TrackerOf50,
     )
@@ -467,21 +389,11 @@ def update_timer_42(tracker: Tracker) -> None:
         tracker.timer.disarm()
 
 
-def not_waited_for(*_: object) -> Promise:
-    """A trim does not wait until a bucket is stored."""
-    return settled(True)
-
-
 def trimmed_42(maintenance: Maintenance, victim: Piece) -> None:
     """Whatever lies in the same place by then is taken out. A bucket in two pieces is counted down for each."""
     maintenance.placed.cut_out(victim.low, victim.high)
     maintenance.tracker.loading.forget_boundaries(victim.bucket)
     maintenance.tracker.held.trimmed(victim.bucket)
-
-
-def widest_42(_: Selection, n: int) -> int:
-    """Of five buckets or more some are merged."""
-    return MOST_MERGED if n > MOST_MERGED else 0
 
 
 def choose_42(selection: Selection, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
@@ -492,29 +404,25 @@ def choose_42(selection: Selection, buckets: Sequence[Bucket]) -> Sequence[Bucke
         return []
 
 
-def next_time_42(_: Selection, bucket: Bucket) -> int:
-    """The time compared is that of the segment behind the next."""
-    return bucket.about[bucket.current + 1].first_time
-
-
 class Bucket42(BucketDelivery):
-    """The released class of 4.2.4, which has no index of its own."""
+    """The released class of 4.2.4."""
 
     PROFILE = "bucket-4.2"
     BREAKS: ClassVar[tuple[str, ...]] = BROKEN
     Tracker = tracker_with(
         BEFORE_5
         | {
+            "Held": replaced(HeldByBuckets, {"refused": lambda h, position, over: None}, "HeldOf42"),
             "clear": clear_42,
             "update_timer": update_timer_42,
-            "loading.ending": not_for_orphans,
-            "maintenance.victims": victims,
-            "maintenance.stored": not_waited_for,
+            "loading.ending": lambda loading, index, orphan: None if orphan else Loading.ending(loading, index, orphan),
+            "maintenance.victims": lambda m: hash_order(Maintenance.victims(m), hash_of, 16),
+            "maintenance.stored": lambda m, victim: settled(True),
             "maintenance.is_still_victim": yes,
             "maintenance.trimmed": trimmed_42,
-            "maintenance.selection.widest": widest_42,
+            "maintenance.selection.widest": lambda s, n: MOST_MERGED if n > MOST_MERGED else 0,
             "maintenance.selection.choose": choose_42,
-            "maintenance.selection.next_time": next_time_42,
+            "maintenance.selection.next_time": lambda s, bucket: bucket.about[bucket.current + 1].first_time,
         }
     )
 
@@ -547,17 +455,6 @@ def update_timer_2025(tracker: Tracker) -> None:
     tracker.timer.update(tracker.next_time() if tracker.held.count() else None, tracker.tick.tick)
 
 
-def passed_2025(timer: Timer, wake: int) -> bool:
-    """A message of this very moment is one to come."""
-    return wake < timer.now
-
-
-def forget_2025(timer: Timer, wake: int | None) -> None:
-    """A cancelled timeout is forgotten only if nothing is held."""
-    if wake is None:
-        Timer.forget(timer, wake)
-
-
 def takes_2025(mutable: Mutable, ledger: int, covered: bool) -> bool:
     """A ledger inside its range that no bucket has is an error; one below it is kept in memory."""
     if covered or mutable.ledgers is None or ledger >= mutable.ledgers[1]:
@@ -569,8 +466,8 @@ def takes_2025(mutable: Mutable, ledger: int, covered: bool) -> bool:
 
 def after_seal_2025(maintenance: Maintenance) -> None:
     """Nothing is trimmed, and one set of buckets is merged beside another."""
-    if maintenance.too_many():
-        started(maintenance.merge())
+    if maintenance.too_many() and not maintenance.busy():
+        maintenance.chain = started(maintenance.merge())
 
 
 def widest_2025(_: Selection, n: int) -> int:
@@ -578,11 +475,6 @@ def widest_2025(_: Selection, n: int) -> int:
     if n <= MOST_MERGED:
         raise Fault("IllegalArgumentException")
     return MOST_MERGED
-
-
-def is_eligible_2025(_: Selection, bucket: Bucket) -> bool:
-    """What is being merged is passed over."""
-    return bucket.unloaded > 0 and not bucket.merging
 
 
 def next_time_of_2025(_: Selection, bucket: Bucket) -> int:
@@ -606,13 +498,13 @@ class Bucket2025(BucketDelivery):
             "is_orphan": no,
             "next_time": next_time_2025,
             "update_timer": update_timer_2025,
-            "timer.passed": passed_2025,
-            "timer.forget": forget_2025,
+            "timer.passed": lambda t, wake: wake < t.now,
+            "timer.forget": lambda t, wake: Timer.forget(t, wake) if wake is None else None,
             "mutable.takes": takes_2025,
             "maintenance.busy": no,
             "maintenance.after_seal": after_seal_2025,
             "maintenance.selection.widest": widest_2025,
-            "maintenance.selection.is_eligible": is_eligible_2025,
+            "maintenance.selection.is_eligible": lambda s, bucket: bucket.unloaded > 0 and not bucket.merging,
             "maintenance.selection.next_time": next_time_of_2025,
         }
     )

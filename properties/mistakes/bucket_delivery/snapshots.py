@@ -35,10 +35,7 @@ of(Snapshots.retried, look="the number of attempts; failures of another kind")(
 of(Snapshots.about, look="a first or last time that is another segment's; positions of the segment alone")(
     instead(
         "absent",
-        (
-            "A snapshot of your tracker says nothing of its segments; it must say which positions they have, and "
-            "their times."
-        ),
+        "A snapshot of your tracker says nothing of its segments; it must list their positions and times.",
         lambda s, segment: About(0, 0, frozenset()),
     ),
     instead(
@@ -62,7 +59,7 @@ of(Snapshots.about, look="a first or last time that is another segment's; positi
 look_at("BD-16", "segments behind the first; which snapshot is deleted: that of another bucket of the same range")
 
 
-@around(Snapshots.begin_deletion, "BD-16", "another's snapshot", was="tracker.snapshots.number_of: absent")
+@around(Snapshots.begin_deletion, "BD-16", "another's snapshot", was="number_of: absent")
 def another_s_snapshot(begin_deletion: Method, s: Snapshots, bucket: Bucket) -> Any:
     """Your tracker deletes another bucket's snapshot in place of one that could not be stored; it must delete none."""
     number = s.durable.keys.get(bucket.ledgers)
@@ -100,10 +97,7 @@ of(Snapshots.puts_key)(
 of(Snapshots.has_key)(
     instead(
         "absent",
-        (
-            "Your tracker removes a key that leads to another snapshot by then; it may only if it still leads to the"
-            " deleted one."
-        ),
+        "Your tracker removes a key that leads to another snapshot by then; it must leave that key alone.",
         lambda s, bucket: True,
     ),
 )
@@ -113,7 +107,7 @@ of(Snapshots.has_key)(
     Snapshots.delete_snapshot,
     "BD-17",
     "key first",
-    was="tracker.snapshots.KeyFirst: the key is removed before the snapshot is deleted",
+    was="KeyFirst: the key is removed before the snapshot is deleted",
 )
 async def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> bool:
     """Your tracker removes the key of a bucket before its snapshot is deleted; the key must go last."""
@@ -126,7 +120,7 @@ async def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> boo
     Snapshots.write,
     "BD-17",
     "key before snapshot",
-    was="tracker.snapshots.KeyBeforeSnapshot: the key is put before the snapshot is stored",
+    was="KeyBeforeSnapshot: the key is put before the snapshot is stored",
 )
 async def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
     """Your tracker puts the key of a bucket before its snapshot is stored; it must put it after that."""
@@ -136,7 +130,7 @@ async def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest
     await write(s, bucket, *rest)
 
 
-@around(Snapshots.in_turn, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
+@around(Snapshots.in_turn, "BD-17", "side by side", was="SideBySide: keys are updated side by side")
 def side_by_side(in_turn: Method, s: Snapshots, update: Update) -> Any:
     """Your tracker updates keys side by side; one must come after another."""
     s.updating = False

@@ -54,10 +54,7 @@ of(Tracker.available, look="both queues, either of which may be empty; a count a
     ),
     instead(
         "whatever is held",
-        (
-            "Your tracker says that a message is available if the first index in memory is due, although it holds "
-            "nothing."
-        ),
+        "Your tracker says that a message is available although it holds nothing; it must hold one.",
         lambda t: t.next_time() <= t.cutoff(),
     ),
 )
@@ -101,10 +98,7 @@ of(Sealing.worth_storing)(
 of(Tracker.wake, look="a boundary that is due while its bucket is being stored or merged")(
     instead(
         "absent",
-        (
-            "The end of a creation, or of a merge, leaves your tracker's timer as it is; it must fire it if something"
-            " is due."
-        ),
+        "The end of a creation or merge leaves your tracker's timer alone; it must fire it if something is due.",
         lambda t: None,
     ),
 )
@@ -122,10 +116,7 @@ of(Tracker.comes_out)(
     ),
     instead(
         "before its next segment",
-        (
-            "Your tracker hands out the last message of a segment before the next segment is loaded; it must wait for"
-            " that."
-        ),
+        "Your tracker hands out the last message of a segment before the next one is loaded; it must wait for that.",
         lambda t, index, cutoff: index[0] <= cutoff or t.is_orphan(index[1]),
     ),
 )
@@ -137,10 +128,7 @@ of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no o
     ),
     instead(
         "the ledger itself",
-        (
-            "Your tracker drops messages of the ledger of the mark-delete position itself; only those of ledgers below "
-            "it are orphans."
-        ),
+        "Your tracker drops messages of the mark-delete position's own ledger; only those below it are orphans.",
         lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
     ),
 )
@@ -173,18 +161,12 @@ of(Tracker.has_closed)(
     ),
     instead(
         "with its creations",
-        (
-            "A close of your tracker ends when its snapshots are created; it must wait for all calls that change "
-            "something."
-        ),
+        "A close of your tracker ends with its creations; it must wait for all calls that change something.",
         lambda t: all(bucket.created.settled for bucket in t.left),
     ),
     instead(
         "without keys",
-        (
-            "A close of your tracker does not wait for the cursor's properties to be put and removed; it must wait "
-            "for all calls that change something."
-        ),
+        "A close of your tracker does not wait for key updates; it must wait for all calls that change something.",
         lambda t: all(call.updates_key for call in t.durable.calls.waiting if call.owner is t.snapshots),
     ),
 )
@@ -192,9 +174,7 @@ of(Tracker.has_closed)(
 # ---- Mistakes in flows
 
 
-@around(
-    Tracker.add, "BD-42", "repeated updates", was="tracker.TimerAtRepeated: a repeated add brings the timer up to date"
-)
+@around(Tracker.add, "BD-42", "repeated updates", was="TimerAtRepeated: a repeated add brings the timer up to date")
 def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A repeated add brings your tracker's timer up to date; it must change nothing."""
     accepted = bool(add(t, *message))
@@ -203,7 +183,7 @@ def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(Tracker.add, "BD-42", "refused updates", was="tracker.TimerAtRefusal: a refusal brings the timer up to date")
+@around(Tracker.add, "BD-42", "refused updates", was="TimerAtRefusal: a refusal brings the timer up to date")
 def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A refused add brings your tracker's timer up to date; it must leave the timer alone."""
     accepted = bool(add(t, *message))
@@ -212,9 +192,7 @@ def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(
-    Tracker.reset_tick, "DD-27", "the tick updates", was="tracker.TimerAtTick: a new tick brings the timer up to date"
-)
+@around(Tracker.reset_tick, "DD-27", "the tick updates", was="TimerAtTick: a new tick brings the timer up to date")
 def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     """A new tick brings your tracker's timer up to date; it must leave the timer alone."""
     reset_tick(t, tick)
@@ -225,7 +203,7 @@ def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     Sealing.take,
     "BD-08",
     "sealed with it",
-    was="tracker.SealsWithTrigger: the message that makes it sealed is sealed with it",
+    was="SealsWithTrigger: the message that makes it sealed is sealed with it",
 )
 def sealed_with_it(take: Method, s: Sealing, index: Index) -> None:
     """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
@@ -236,12 +214,7 @@ def sealed_with_it(take: Method, s: Sealing, index: Index) -> None:
         take(s, index)
 
 
-@around(
-    Loading.load_into_memory,
-    "BD-11",
-    "first not loaded",
-    was="tracker.FirstNotLoaded: the first segment is not in memory",
-)
+@around(Loading.load_into_memory, "BD-11", "first not loaded", was="FirstNotLoaded: the first segment is not in memory")
 def first_not_loaded(load_into_memory: Method, loading: Loading, bucket: Bucket, segment: Segment) -> None:
     """The first segment of a bucket that your tracker has sealed is not in memory; it must be loaded."""
     if bucket.current > 1 or bucket.was_recovered:
@@ -250,7 +223,7 @@ def first_not_loaded(load_into_memory: Method, loading: Loading, bucket: Bucket,
         loading.tails[loading.boundary(segment[-1])] = bucket
 
 
-@around(Sealing.place, "BD-11", "all loaded", was="tracker.AllLoaded: all segments stay in memory")
+@around(Sealing.place, "BD-11", "all loaded", was="AllLoaded: all segments stay in memory")
 def all_loaded(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker keeps all segments of a sealed bucket in memory; only the first may be loaded."""
     place(s, bucket, segments)
@@ -261,7 +234,7 @@ def all_loaded(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Seg
     Sealing.place,
     "BD-11",
     "placed when stored",
-    was="tracker.PlacedWhenStored: nothing lies over its range until it is stored",
+    was="PlacedWhenStored: nothing lies over its range until it is stored",
 )
 def placed_when_stored(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A sealed bucket of your tracker lies over its range only when it is stored; it must from the seal on."""
@@ -271,18 +244,13 @@ def placed_when_stored(place: Method, s: Sealing, bucket: Bucket, segments: Sequ
         bucket.created.then(lambda stored: s.placed.put(bucket) if stored else None)
 
 
-@around(
-    Sealing.not_stored,
-    "BD-16",
-    "the others are lost",
-    was="tracker.LosesSegments: the segments behind the first are lost",
-)
+@around(Sealing.not_stored, "BD-16", "the others are lost", was="LosesSegments: the segments behind the first are lost")
 def the_others_are_lost(not_stored: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker loses the messages behind the first segment of a bucket that could not be stored."""
     not_stored(s, bucket, segments[:1])
 
 
-@around(Sealing.not_stored, "BD-16", "stays placed", was="tracker.StaysPlaced: the bucket stays placed")
+@around(Sealing.not_stored, "BD-16", "stays placed", was="StaysPlaced: the bucket stays placed")
 def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A bucket that your tracker could not store stays placed; its messages must be kept in no bucket."""
     bucket.current = bucket.last
@@ -293,7 +261,7 @@ def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segme
     Tracker.given,
     "BD-19",
     "dropped costs",
-    was="tracker.DroppedCosts: what is dropped costs as much as what is handed out",
+    was="DroppedCosts: what is dropped costs as much as what is handed out",
 )
 def dropped_costs(given: Method, t: Tracker, most: int) -> list[Position]:
     """An index that your tracker drops counts as handed out; it must cost nothing."""
@@ -320,7 +288,7 @@ def one_of_all(given: Method, t: Tracker) -> list[Position]:
     Loading.is_given_up,
     "BD-20",
     "boundary forgotten",
-    was="tracker.ForgetsBoundary: a failed load has its boundary forgotten",
+    was="ForgetsBoundary: a failed load has its boundary forgotten",
 )
 def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
     """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
@@ -329,7 +297,7 @@ def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, ou
     return given_up
 
 
-@around(Loading.is_given_up, "BD-20", "skipped", was="tracker.SkipsSegment: a segment that cannot be loaded is skipped")
+@around(Loading.is_given_up, "BD-20", "skipped", was="SkipsSegment: a segment that cannot be loaded is skipped")
 def skipped(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
     """Your tracker skips a segment that cannot be loaded; it must ask for that again."""
     given_up = bool(is_given_up(loading, bucket, outcome))
@@ -341,7 +309,7 @@ def skipped(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int)
     Loading.is_given_up,
     "BD-20",
     "asks for ever",
-    was="tracker.AsksForMissing: a missing snapshot is asked for again and again",
+    was="AsksForMissing: a missing snapshot is asked for again and again",
 )
 def asks_for_ever(_: Method, __: Loading, ___: Bucket, ____: int) -> bool:
     """Your tracker asks again and again for a segment whose snapshot is not there; it must drop the bucket."""
@@ -353,7 +321,7 @@ of(Loading.load_ended, breaks="BD-20")(
         "fires nothing",
         "The end of a load leaves your tracker's timer alone; the timer must fire, as messages may be due.",
         lambda loading, load: None,
-        was="tracker.LoadFiresNothing: the end of a load fires nothing",
+        was="LoadFiresNothing: the end of a load fires nothing",
     ),
 )
 
@@ -362,7 +330,7 @@ of(Loading.load_ended, breaks="BD-20")(
     Loading.loaded,
     "BD-21",
     "deleted when loaded",
-    was="tracker.DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
+    was="DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
 )
 def deleted_when_loaded(
     loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]
@@ -378,7 +346,7 @@ def deleted_when_loaded(
     Loading.ending,
     "BD-29",
     "orphans end it",
-    was="tracker.EndsWithOrphans: where orphans end, the next segment is not loaded",
+    was="EndsWithOrphans: where orphans end, the next segment is not loaded",
 )
 def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool) -> Bucket | None:
     """If an orphan ends a segment, your tracker does not load the next segment; it must."""
@@ -386,7 +354,7 @@ def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool)
     return bucket
 
 
-@around(Loading.loaded, "BD-46", "late load", was="tracker.LateLoad: a late load takes the boundary that is there now")
+@around(Loading.loaded, "BD-46", "late load", was="LateLoad: a late load takes the boundary that is there now")
 def late_load(loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
     """A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not."""
     if loading.placed.has(bucket):
@@ -398,7 +366,7 @@ def late_load(loaded: Method, loading: Loading, bucket: Bucket, index: Index, se
         loading.load_into_memory(bucket, segments[0])
 
 
-@around(Tracker.clear, "BD-31", "growing kept", was="tracker.KeepsGrowing: what the growing bucket holds is kept")
+@around(Tracker.clear, "BD-31", "growing kept", was="KeepsGrowing: what the growing bucket holds is kept")
 def growing_kept(clear: Method, t: Tracker) -> None:
     """A clear leaves what your tracker's growing bucket holds; it must forget that as well."""
     mutable = t.mutable
@@ -406,7 +374,7 @@ def growing_kept(clear: Method, t: Tracker) -> None:
     t.mutable = mutable
 
 
-@around(Tracker.clear, "BD-31", "range kept", was="tracker.KeepsRange: the growing bucket keeps its range")
+@around(Tracker.clear, "BD-31", "range kept", was="KeepsRange: the growing bucket keeps its range")
 def range_kept(clear: Method, t: Tracker) -> None:
     """After a clear, your tracker's growing bucket keeps its range; it must begin anew."""
     ledgers = t.mutable.ledgers
@@ -414,7 +382,7 @@ def range_kept(clear: Method, t: Tracker) -> None:
     t.mutable.ledgers = ledgers
 
 
-@around(Tracker.clear, "BD-31", "load waited for", was="tracker.WaitsForLoad: a load under way is waited for")
+@around(Tracker.clear, "BD-31", "load waited for", was="WaitsForLoad: a load under way is waited for")
 def load_waited_for(clear: Method, t: Tracker) -> None:
     """After a clear, a get of your tracker waits for a load that was under way; it must not."""
     load = t.loading.load
@@ -426,7 +394,7 @@ def load_waited_for(clear: Method, t: Tracker) -> None:
     Tracker.delete_when_created,
     "BD-31",
     "unstored forgotten",
-    was="tracker.ForgetsUnstored: snapshots that are being stored are forgotten",
+    was="ForgetsUnstored: snapshots that are being stored are forgotten",
 )
 async def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> None:
     """A clear of your tracker forgets snapshots that are not stored yet; it must delete them once they are."""
@@ -434,14 +402,14 @@ async def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bu
         await delete_when_created(t, bucket)
 
 
-@around(Tracker.clear, "BD-31", "timer disarmed", was="tracker.DisarmsTimer: the timer is disarmed")
+@around(Tracker.clear, "BD-31", "timer disarmed", was="DisarmsTimer: the timer is disarmed")
 def timer_disarmed(clear: Method, t: Tracker) -> None:
     """A clear disarms your tracker's timer; it must leave the timer alone."""
     clear(t)
     t.update_timer()
 
 
-@around(Tracker.close, "BD-32", "sealed at close", was="tracker.SealsAtClose: the growing bucket is sealed")
+@around(Tracker.close, "BD-32", "sealed at close", was="SealsAtClose: the growing bucket is sealed")
 def sealed_at_close(close: Method, t: Tracker) -> bool:
     """Your tracker stores its growing bucket when it is closed; it must store nothing."""
     t.sealing.seal()
