@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -188,10 +188,6 @@ class Mutable(Part):
         """Whether all of its ledgers are below one."""
         return self.ledgers is None or self.ledgers[1] < ledger
 
-    def reaches(self, ledger: int) -> bool:
-        """Whether none of its ledgers is above one."""
-        return self.ledgers is None or self.ledgers[1] <= ledger
-
     def add(self, index: Index) -> None:
         """One more index, of the last ledger or of one above."""
         ledger = index[1]
@@ -201,10 +197,6 @@ class Mutable(Part):
     @rule("BD-09", source="BucketDelayedDeliveryTracker")
     def due(self, cutoff: int) -> list[Index]:
         """What is due leaves the growing bucket at each firing and each get; its range stays."""
-        return self.taken(cutoff)
-
-    def taken(self, cutoff: int) -> list[Index]:
-        """Take out what is to be delivered by then."""
         due = [*takewhile(lambda index: index[0] <= cutoff, self.queue)]
         del self.queue[: len(due)]
         return due
@@ -235,27 +227,23 @@ class Cutting(Part):
         """Indexes of a segment, or :data:`NO_LIMIT`."""
 
     @rule("BD-12", source="MutableBucket, PR 19706")
-    def is_too_late(self, first: int, before: int, at: int) -> bool:
+    def is_too_late(self, segment: Segment, at: int) -> bool:
         """A segment spans less than the time step, counted from its first index, and ends no sooner than it must."""
-        return at >= first + self.time_step
+        return at >= segment[0][0] + self.time_step
 
     @rule("BD-12")
-    def is_full(self, n: int) -> bool:
+    def is_full(self, segment: Segment) -> bool:
         """A segment holds at most as many indexes as the limit says; -1 is no limit."""
-        return self.most != NO_LIMIT and n >= self.most
+        return self.most != NO_LIMIT and len(segment) >= self.most
 
     def cut(self, indexes: Iterable[Index]) -> list[list[Index]]:
         """The segments."""
         segments: list[list[Index]] = []
         for index in indexes:
-            if not segments or self.ends(segments[-1], index[0]):
+            if not segments or self.is_too_late(segments[-1], index[0]) or self.is_full(segments[-1]):
                 segments.append([])
             segments[-1].append(index)
         return segments
-
-    def ends(self, segment: list[Index], at: int) -> bool:
-        """Whether a segment ends before a time."""
-        return self.is_too_late(segment[0][0], segment[-1][0], at) or self.is_full(len(segment))
 
 
 MOST_MERGED = 4
@@ -300,14 +288,7 @@ def messages(buckets: Iterable[Bucket]) -> int:
 
 
 class Timer(timer.Timer):
-    """A timer that can be told to fire at once. ``fired`` is called at each firing."""
-
-    def __init__(self, now: int, fired: Callable[[], None]) -> None:
-        super().__init__(now)
-        self.fired = fired
-
-    def ran(self) -> None:
-        self.fired()
+    """A timer that can be told to fire at once."""
 
     @rule("BD-42")
     def fire_at_once(self) -> None:

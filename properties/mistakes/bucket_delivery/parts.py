@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from broker_tck.model.bucket_delivery.parts import NO_LIMIT, Cutting, Held, Mutable, Placed, Selection, Timer, messages
 from broker_tck.model.bucket_delivery.releases import best
@@ -120,7 +121,7 @@ of(Mutable.seals, look="the last ledger once more; the least number itself; what
     instead(
         "at its last ledger",
         "Your tracker seals its growing bucket within a ledger; only a ledger above it may seal it.",
-        lambda m, ledger, covered: m.has_enough() and not covered and m.reaches(ledger),
+        lambda m, ledger, covered: m.has_enough() and not covered and m.is_below(ledger + 1),
     ),
     instead(
         "one more needed",
@@ -144,12 +145,15 @@ of(Mutable.due, look="a firing that moves nothing; what is sealed although it wa
         "What is due stays in your tracker's growing bucket; it must leave at each firing and each get.",
         lambda m, cutoff: [],
     ),
-    instead(
-        "strictly before",
-        "What is due exactly at the cut-off stays in your tracker's growing bucket; it must leave it.",
-        lambda m, cutoff: m.taken(cutoff - 1),
-    ),
 )
+
+
+@around(Mutable.due, "BD-09", "strictly before")
+def strictly_before(due: Method, m: Mutable, cutoff: int) -> Any:
+    """What is due exactly at the cut-off stays in your tracker's growing bucket; it must leave it."""
+    return due(m, cutoff - 1)
+
+
 of(Mutable.begin_anew, look="a range that goes on from what was sealed")(
     instead(
         "absent",
@@ -167,40 +171,40 @@ of(
     instead(
         "absent",
         "Your tracker ends no segment for its time; it must span less than the time step.",
-        lambda c, first, before, at: False,
+        lambda c, segment, at: False,
     ),
     instead(
         "a step longer",
         "A segment of your tracker spans a whole time step; it must span less.",
-        lambda c, first, before, at: at > first + c.time_step,
+        lambda c, segment, at: at > segment[0][0] + c.time_step,
     ),
     instead(
         "a step shorter",
         "A segment of your tracker ends sooner than it must.",
-        lambda c, first, before, at: at >= first + c.time_step - 1,
+        lambda c, segment, at: at >= segment[0][0] + c.time_step - 1,
     ),
     instead(
         "a step of 32 bits",
         "Your tracker keeps 32 bits of the time step; a larger one must stay as it is.",
-        lambda c, first, before, at: at >= first + (c.time_step + 2**31) % 2**32 - 2**31,
+        lambda c, segment, at: at >= segment[0][0] + (c.time_step + 2**31) % 2**32 - 2**31,
     ),
     instead(
         "from the one before",
         "Your tracker counts the time step from the index before; it counts from the first of the segment.",
-        lambda c, first, before, at: at >= before + max(c.time_step, 1),
+        lambda c, segment, at: at >= segment[-1][0] + max(c.time_step, 1),
     ),
 )
 of(Cutting.is_full)(
-    instead("absent", "Your tracker puts more indexes into a segment than the limit says.", lambda c, n: False),
+    instead("absent", "Your tracker puts more indexes into a segment than the limit says.", lambda c, segment: False),
     instead(
         "one more",
         "A segment of your tracker holds one index more than the limit.",
-        lambda c, n: c.most != NO_LIMIT and n > c.most,
+        lambda c, segment: c.most != NO_LIMIT and len(segment) > c.most,
     ),
     instead(
         "no limit below one",
         "Your tracker takes a limit of 0 indexes for none; only -1 is no limit.",
-        lambda c, n: c.most > 0 and n >= c.most,
+        lambda c, segment: c.most > 0 and len(segment) >= c.most,
     ),
 )
 
