@@ -20,7 +20,6 @@ from broker_tck.model.bucket_delivery.parts import (
     messages,
     piece_of,
 )
-from broker_tck.model.bucket_delivery.snapshots import Snapshots
 from broker_tck.model.bucket_delivery.specification import LAST, BucketDelivery, Loading, Sealing, Tracker
 from broker_tck.model.bucket_delivery.stored import (
     NOT_PERSISTED,
@@ -31,6 +30,7 @@ from broker_tck.model.bucket_delivery.stored import (
     Position,
     Promise,
     Segment,
+    Snapshots,
     all_of,
     settled,
     started,

@@ -1,10 +1,10 @@
 """Bucket delivery: a tracker of delayed messages that survives its broker (profile ``ideal``).
 
-Read it from top to bottom, then the parts: ``parts`` says what is held and where, ``snapshots`` what is stored and how,
-``maintenance`` how buckets are trimmed, merged and recovered.
-A method under ``@rule`` is a clause: its docstring is the rule, its body says the same in code. The methods named as
-operations are flows: they say which clauses apply, and in which order. Times are absolute milliseconds. Each release of
-the broker replaces the clauses in which it differs: see ``releases``.
+Read it from top to bottom, then the parts: ``parts`` says what is held and where, ``stored`` what is stored and how,
+``maintenance`` how buckets are trimmed, merged and recovered. A method under ``@rule`` is a clause: its docstring is
+the rule, its body says the same in code. The methods named as operations are flows: they say which clauses apply, and
+in which order. Times are absolute milliseconds. Each release of the broker replaces the clauses in which it differs:
+see ``releases``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Protocol
 
 from broker_tck.model.bucket_delivery.maintenance import TRACKER, Maintenance, Recovery
 from broker_tck.model.bucket_delivery.parts import Cutting, Held, Mutable, Placed, Timer
-from broker_tck.model.bucket_delivery.snapshots import Snapshots, name
 from broker_tck.model.bucket_delivery.stored import (
     BAD_VERSION,
     NOT_PERSISTED,
@@ -28,6 +27,8 @@ from broker_tck.model.bucket_delivery.stored import (
     Promise,
     Range,
     Segment,
+    Snapshots,
+    name,
     started,
 )
 from broker_tck.model.parts.tick import Tick
@@ -643,7 +644,7 @@ class BucketDelivery(Reference):
     # ---- Trackers come and go
 
     def crash(self, failing: int, order: int) -> None:
-        """The broker is gone with all calls under way, and another one recovers; so many of its reads fail at first."""
+        """The broker is gone with all calls under way, and another one recovers; ``failing`` reads fail at first."""
         self.durable.calls.waiting = []
         self.closed = []
         self.recover(failing, order)

@@ -5,8 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, Snapshots, Update, name
-from broker_tck.model.bucket_delivery.stored import BAD_VERSION, NOT_PERSISTED, OK, About, Bucket, started
+from broker_tck.model.bucket_delivery.stored import (
+    ATTEMPTS,
+    BAD_VERSION,
+    NOT_PERSISTED,
+    OK,
+    About,
+    Bucket,
+    Snapshots,
+    Update,
+    name,
+    started,
+)
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
