@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range, Segment
@@ -197,8 +196,9 @@ class Mutable(Part):
     @rule("BD-09", source="BucketDelayedDeliveryTracker")
     def due(self, cutoff: int) -> list[Index]:
         """What is due leaves the growing bucket at each firing and each get; its range stays."""
-        due = [*takewhile(lambda index: index[0] <= cutoff, self.queue)]
-        del self.queue[: len(due)]
+        n = bisect_left(self.queue, (cutoff + 1,))
+        due = self.queue[:n]
+        del self.queue[:n]
         return due
 
     def drain(self) -> list[Index]:

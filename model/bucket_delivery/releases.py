@@ -83,9 +83,8 @@ def neglected(bucket: Bucket) -> bool:
 # ---- What every release has in place of a clause
 
 
-def take(sealing: Sealing, index: Index) -> None:
+def take(sealing: Sealing, index: Index, covered: bool) -> None:
     """After a seal, nobody looks whether a bucket that was merged then lies over the ledger."""
-    covered = sealing.placed.over(index[1]) is not None
     if sealing.tracker.mutable.seals(index[1], covered) or (not covered and sealing.crosses(index[1])):
         sealing.seal()
     sealing.keep(index, covered)

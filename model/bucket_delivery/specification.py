@@ -63,10 +63,9 @@ class Sealing(Part):
         self.tracker = tracker
         self.placed = tracker.placed
 
-    def take(self, index: Index) -> None:
-        """Keep an index, after a seal if that is due."""
+    def take(self, index: Index, covered: bool) -> None:
+        """Keep an index, after a seal if that is due. ``covered``: a sealed bucket lies there."""
         ledger = index[1]
-        covered = self.placed.over(ledger) is not None
         if self.tracker.mutable.seals(ledger, covered) or (not covered and self.crosses(ledger)):
             self.seal()
             covered = self.placed.over(ledger) is not None
@@ -79,7 +78,7 @@ class Sealing(Part):
         return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
 
     def keep(self, index: Index, covered: bool) -> None:
-        """Keep an index in the growing bucket, or in the shared queue. ``covered``: a sealed bucket lies there."""
+        """Keep an index in the growing bucket, or in the shared queue."""
         if self.tracker.mutable.takes(index[1], covered):
             self.tracker.mutable.add(index)
         else:
@@ -279,8 +278,9 @@ class Tracker(Part):
             self.held.refused(position, over)
             return False
         if not self.held.repeated(position, over):
-            self.sealing.take((at, ledger, entry))
-            self.held.add((at, ledger, entry))
+            index = at, ledger, entry
+            self.sealing.take(index, over is not None)
+            self.held.add(index)
             self.added()
         return True
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from functools import cache, partial
-from itertools import count
 from typing import Any, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
@@ -31,15 +30,15 @@ class Promise:
         """The outcome is there."""
         self.settled, self.outcome = True, outcome
         waiting, self.waiting = self.waiting, []
-        for go_on in waiting:
-            go_on(outcome)
+        for told in waiting:
+            told(outcome)
 
-    def then(self, go_on: Callable[[Any], None]) -> None:
-        """Go on with the outcome, at once if it is there."""
+    def then(self, told: Callable[[Any], None]) -> None:
+        """Tell somebody the outcome, at once if it is there."""
         if self.settled:
-            go_on(self.outcome)
+            told(self.outcome)
         else:
-            self.waiting.append(go_on)
+            self.waiting.append(told)
 
     def __await__(self) -> Generator[Promise, None, Any]:
         if not self.settled:
@@ -57,17 +56,18 @@ def settled(outcome: Any) -> Promise:
 def started(flow: Coroutine[Promise, None, Any]) -> Promise:
     """Run a flow until it waits, and on from there; settles with what it returns."""
     ended = Promise()
-
-    def go_on(_: Any = None) -> None:
-        try:
-            awaited = flow.send(None)
-        except StopIteration as end:
-            ended.settle(end.value)
-        else:
-            awaited.then(go_on)
-
-    go_on()
+    go_on(flow, ended)
     return ended
+
+
+def go_on(flow: Coroutine[Promise, None, Any], ended: Promise, _: Any = None) -> None:
+    """Run a flow on until it waits once more."""
+    try:
+        awaited = flow.send(None)
+    except StopIteration as end:
+        ended.settle(end.value)
+    else:
+        awaited.then(partial(go_on, flow, ended))
 
 
 def all_of(promises: Sequence[Promise]) -> Promise:
@@ -268,10 +268,11 @@ class Snapshots(Part):
 
     async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
         """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
-        for attempts in count(1):
+        outcome, answer = await self.call(label, effect)
+        attempts = 1
+        while again(outcome, attempts):
             outcome, answer = await self.call(label, effect)
-            if not again(outcome, attempts):
-                break
+            attempts += 1
         return outcome, answer
 
     def call(self, label: str, effect: Effect) -> Promise:

@@ -205,13 +205,13 @@ def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     "sealed with it",
     was="SealsWithTrigger: the message that makes it sealed is sealed with it",
 )
-def sealed_with_it(take: Method, s: Sealing, index: Index) -> None:
+def sealed_with_it(take: Method, s: Sealing, index: Index, covered: bool) -> None:
     """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
-    if s.tracker.mutable.seals(index[1], s.placed.over(index[1]) is not None):
+    if s.tracker.mutable.seals(index[1], covered):
         s.tracker.mutable.add(index)
         s.seal()
     else:
-        take(s, index)
+        take(s, index, covered)
 
 
 @around(Loading.load_into_memory, "BD-11", "first not loaded", was="FirstNotLoaded: the first segment is not in memory")
