@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 
 from broker_tck.model.bucket_delivery.parts import Cutting
@@ -143,25 +141,15 @@ def test_recovery_skips_what_is_due() -> None:
     assert (ranges(model), model.snapshots(), keys(model)) == ([], [], set())
 
 
-def number_of(order: tuple[tuple[int, int], ...]) -> int:
-    """The number of the permutation that brings some keys into an order."""
-    left, number, factor = sorted(order), 0, 1
-    for key in order:
-        number += left.index(key) * factor
-        factor *= len(left)
-        left.remove(key)
-    return number
-
-
-@pytest.mark.parametrize("order", [*permutations([(1, 4), (5, 8), (1, 8)])])
-def test_order_of_the_keys_does_not_matter(order: tuple[tuple[int, int], ...]) -> None:
+@pytest.mark.parametrize("order", range(6), ids="permutation {}".format)
+def test_order_of_the_keys_does_not_matter(order: int) -> None:
     model = broker(least=4)
     fill(model, 9)
     merged = broker(least=8)
     fill(merged, 9)
     model.durable.keys[1, 8] = 9
     model.durable.snapshots[9] = merged.durable.snapshots[1]
-    model.crash(0, number_of(order))
+    model.crash(0, order)
     assert (ranges(model), count(model), keys(model)) == ([(1, 8)], 8, {"1-8"})
 
 
