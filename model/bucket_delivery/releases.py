@@ -42,8 +42,6 @@ from broker_tck.model.rules import replaced
 
 LAST_ENTRY = 2**32 - 1
 """The entry id that bitmaps have, but never find: they are asked for a range, which ends at 2^32 then."""
-
-
 BROKEN: tuple[str, ...] = ("BD-02", "BD-19", "BD-44")
 """The rules that every release breaks in more than its clauses."""
 
@@ -106,16 +104,6 @@ def boundary(_: Loading, index: Index) -> Position:
     return index[1:]
 
 
-def loaded(loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
-    """Whatever is loaded goes into memory."""
-    loading.tails.pop(loading.boundary(index), None)
-    if segments:
-        bucket.current += 1
-        loading.load_into_memory(bucket, segments[0])
-    else:
-        loading.used_up(bucket)
-
-
 def begin_deletion(snapshots: Snapshots, bucket: Bucket) -> Promise:
     """A bucket without a snapshot is deleted by what its key leads to, which is the bucket's number from then on."""
     if bucket.id is None:
@@ -162,7 +150,7 @@ EVERY_RELEASE: dict[str, Any] = {
     "sealing.not_stored": not_stored,
     "loading.boundary": boundary,
     "loading.load_ended": lambda loading, load: loading.tracker.timer.fire_at_once(),
-    "loading.loaded": loaded,
+    "loading.has_effect": yes,
     "loading.take_out": lambda loading, bucket: loading.placed.discard(*cuts(bucket.ledgers)),
     "loading.is_given_up": no,
     "snapshots.begin_deletion": begin_deletion,

@@ -181,22 +181,25 @@ class Loading(Part):
         outcome, segments = OK, []
         if bucket.unloaded > 0:
             outcome, segments = await self.tracker.snapshots.read(bucket, bucket.current + 1, bucket.current + 1)
-        if outcome == OK:
+        well: bool = outcome == OK
+        if well and self.has_effect(bucket):
             self.loaded(bucket, index, segments)
-        elif self.is_given_up(bucket, outcome):
+        elif not well and self.is_given_up(bucket, outcome):
             self.give_up(bucket)
-        return bool(outcome == OK)
+        return well
 
     def load_ended(self, load: Promise) -> None:
         """A load has ended: what could not be handed out before may be now."""
         if load is self.load:
             self.tracker.timer.fire_at_once()
 
-    @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket, *_: not s.placed.has(bucket))
-    def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+    @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket: not s.placed.has(bucket))
+    def has_effect(self, bucket: Bucket) -> bool:
         """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, has no effect."""
-        if not self.placed.has(bucket):
-            return
+        return self.placed.has(bucket)
+
+    def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+        """A segment is there, or there is none left. ``index``: the boundary before it."""
         self.tails.pop(self.boundary(index), None)
         if segments:
             bucket.current += 1

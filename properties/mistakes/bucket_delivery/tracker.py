@@ -139,7 +139,17 @@ of(Loading.ending, look="a segment of orphans before one that is alive")(
         lambda loading, index, orphan: None,
     ),
 )
-look_at("BD-46", "a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away")
+of(
+    Loading.has_effect,
+    look="a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away",
+)(
+    instead(
+        "late load",
+        "A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not.",
+        lambda loading, bucket: True,
+        was="LateLoad: a late load takes the boundary that is there now",
+    ),
+)
 of(Loading.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
     instead(
         "absent",
@@ -336,9 +346,8 @@ def deleted_when_loaded(
     loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]
 ) -> None:
     """Your tracker deletes a bucket as soon as its last segment is loaded; its last message must be due first."""
-    there = loading.placed.has(bucket)
     loaded(loading, bucket, index, segments)
-    if there and segments and bucket.unloaded == 0:
+    if segments and bucket.unloaded == 0:
         loading.used_up(bucket)
 
 
@@ -352,18 +361,6 @@ def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool)
     """If an orphan ends a segment, your tracker does not load the next segment; it must."""
     bucket: Bucket | None = None if orphan else ending(loading, index, orphan)
     return bucket
-
-
-@around(Loading.loaded, "BD-46", "late load", was="LateLoad: a late load takes the boundary that is there now")
-def late_load(loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
-    """A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not."""
-    if loading.placed.has(bucket):
-        loaded(loading, bucket, index, segments)
-        return
-    loading.tails.pop(loading.boundary(index), None)
-    if segments:
-        bucket.current += 1
-        loading.load_into_memory(bucket, segments[0])
 
 
 @around(Tracker.clear, "BD-31", "growing kept", was="KeepsGrowing: what the growing bucket holds is kept")
