@@ -116,7 +116,7 @@ class Maintenance(Part):
     def trimmed(self, victim: Piece) -> None:
         """What a trimmed bucket held is held no longer."""
         if self.placed.has(victim.bucket):
-            self.tracker.loading.take_away(victim.bucket)
+            self.tracker.loading.take_out(victim.bucket)
             self.tracker.held.trimmed(victim.bucket)
 
     # ---- Merge

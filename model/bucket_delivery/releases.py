@@ -78,6 +78,11 @@ def neglected(bucket: Bucket) -> bool:
     return bucket.created.settled and not bucket.created.outcome and bucket.unloaded > 0
 
 
+def forget_boundaries(loading: Loading, bucket: Bucket) -> None:
+    """The bucket has no boundary: nothing of it is loaded any more."""
+    loading.tails = {boundary: there for boundary, there in loading.tails.items() if there is not bucket}
+
+
 # ---- What every release has in place of a clause
 
 
@@ -275,7 +280,7 @@ async def trim_50(maintenance: Maintenance, victim: Piece) -> bool:
 def trimmed_50(maintenance: Maintenance, victim: Piece) -> None:
     """The piece is placed no longer. If the bucket was cut meanwhile, what is left of it stays."""
     maintenance.placed.discard(victim.low, victim.high)
-    maintenance.tracker.loading.forget_boundaries(victim.bucket)
+    forget_boundaries(maintenance.tracker.loading, victim.bucket)
     maintenance.tracker.held.trimmed(victim.bucket)
 
 
@@ -379,7 +384,7 @@ def update_timer_42(tracker: Tracker) -> None:
 def trimmed_42(maintenance: Maintenance, victim: Piece) -> None:
     """Whatever lies in the same place by then is taken out. A bucket in two pieces is counted down for each."""
     maintenance.placed.cut_out(victim.low, victim.high)
-    maintenance.tracker.loading.forget_boundaries(victim.bucket)
+    forget_boundaries(maintenance.tracker.loading, victim.bucket)
     maintenance.tracker.held.trimmed(victim.bucket)
 
 

@@ -123,7 +123,7 @@ class Sealing(Part):
         bucket.current = bucket.last
         if self.placed.has(bucket):
             self.tracker.share(chain(*segments[1:]))
-            self.tracker.loading.take_away(bucket)
+            self.tracker.loading.take_out(bucket)
 
 
 # ---- Loading
@@ -149,18 +149,9 @@ class Loading(Part):
         """What the last index of a segment is known by in the queue."""
         return index
 
-    def take_away(self, bucket: Bucket) -> None:
-        """The bucket is placed no longer, and has no boundary."""
-        self.take_out(bucket)
-        self.forget_boundaries(bucket)
-
     def take_out(self, bucket: Bucket) -> None:
         """The bucket is placed no longer."""
         self.placed.remove(bucket)
-
-    def forget_boundaries(self, bucket: Bucket) -> None:
-        """The bucket has no boundary."""
-        self.tails = {boundary: there for boundary, there in self.tails.items() if there is not bucket}
 
     @rule("BD-29", source="follows from BD-02; PR 26280")
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
@@ -221,7 +212,7 @@ class Loading(Part):
     def give_up(self, bucket: Bucket) -> None:
         """The bucket is dropped: what it has left is held no longer."""
         self.tracker.held.forget(bucket.held_behind(bucket.current))
-        self.take_away(bucket)
+        self.take_out(bucket)
         self.tracker.delete(bucket)
 
 

@@ -73,7 +73,7 @@ of(Maintenance.trimmed)(
     instead(
         "absent",
         "Your tracker still holds the messages of a bucket that it has trimmed; it must not.",
-        lambda m, victim: m.tracker.loading.take_away(victim.bucket),
+        lambda m, victim: m.tracker.loading.take_out(victim.bucket),
         was="trimmed: trimmed stays held",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from broker_tck.model.bucket_delivery.releases import forget_boundaries
 from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
 from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Segment
 from broker_tck.model.rules import Method
@@ -303,7 +304,7 @@ def one_of_all(given: Method, t: Tracker) -> list[Position]:
 def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
     """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
     given_up = bool(is_given_up(loading, bucket, outcome))
-    loading.forget_boundaries(bucket)
+    forget_boundaries(loading, bucket)
     return given_up
 
 
