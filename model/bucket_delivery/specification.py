@@ -364,20 +364,26 @@ class Tracker(Part):
         """A get brings the timer up to date."""
         self.update_timer()
 
-    @rule("BD-19", when=lambda t, most: any(not t.held.hands_out(index, None) for index in t.shared))
     def given(self, most: int) -> list[Position]:
-        """An index that is dropped costs nothing of what may be handed out."""
+        """Take indexes out of the queue; answers what is handed out of them."""
         given: list[Position] = []
-        cutoff = self.cutoff()
-        while len(given) < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
+        cutoff, spent = self.cutoff(), 0
+        while spent < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
             heappop(self.shared)  # in some release a load has put another one in front by now, which is lost
             position, over = index[1:], self.placed.over(index[1])
             orphan = self.is_orphan(index[1])
-            if orphan or self.held.hands_out(index, over):
+            dropped = orphan or not self.held.hands_out(index, over)
+            if orphan or not dropped:
                 self.held.came_out(position, over, orphan)
-                if not orphan:
-                    given.append(position)
+            if not dropped:
+                given.append(position)
+            spent += self.costs(dropped)
         return given
+
+    @rule("BD-19")
+    def costs(self, dropped: bool) -> bool:
+        """An index that is dropped costs nothing of what may be handed out."""
+        return not dropped
 
     @rule("BD-19", source=f"{TRACKER}, PR 26251")
     def comes_out(self, index: Index, cutoff: int) -> bool:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from broker_tck.model.bucket_delivery.releases import forget_boundaries
 from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
-from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Segment
+from broker_tck.model.bucket_delivery.stored import Bucket, Index, Segment
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
@@ -119,6 +119,14 @@ of(Tracker.comes_out)(
         "before its next segment",
         "Your tracker hands out the last message of a segment before the next one is loaded; it must wait for that.",
         lambda t, index, cutoff: index[0] <= cutoff or t.is_orphan(index[1]),
+    ),
+)
+of(Tracker.costs)(
+    instead(
+        "dropped costs",
+        "An index that your tracker drops counts as handed out; it must cost nothing.",
+        lambda t, dropped: True,
+        was="DroppedCosts: what is dropped costs as much as what is handed out",
     ),
 )
 of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no orphans")(
@@ -266,33 +274,6 @@ def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segme
     """A bucket that your tracker could not store stays placed; its messages must be kept in no bucket."""
     bucket.current = bucket.last
     s.tracker.share(chain(*segments[1:]))
-
-
-@around(
-    Tracker.given,
-    "BD-19",
-    "dropped costs",
-    was="DroppedCosts: what is dropped costs as much as what is handed out",
-)
-def dropped_costs(given: Method, t: Tracker, most: int) -> list[Position]:
-    """An index that your tracker drops counts as handed out; it must cost nothing."""
-    found: list[Position] = []
-    for _ in range(most):
-        before = len(t.shared)
-        found += one_of_all(given, t)
-        if len(t.shared) == before:
-            break
-    return found
-
-
-def one_of_all(given: Method, t: Tracker) -> list[Position]:
-    """Let one index come out."""
-    kept, t.shared = t.shared, t.shared[:1]
-    found: list[Position] = given(t, 1)
-    came_out = not t.shared or t.shared[0] is not kept[0]
-    loaded = [index for index in t.shared if index is not kept[0]]
-    t.shared = sorted([*(kept[1:] if came_out else kept), *loaded])
-    return found
 
 
 @around(
