@@ -157,6 +157,8 @@ def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: st
         ("delayed-delivery", "DD-32", "refuses_close: absent", "close"),
         ("delayed-delivery", "DD-21", "timer.forgets_cancelled: unless idle", "timer.forget"),
         ("bucket-delivery", "DD-21", "tracker.timer.forgets_cancelled: unless idle", "tracker.timer.forget"),
+        ("bucket-delivery", "BD-41", "tracker.crosses: absent", "tracker.sealing.crosses"),
+        ("bucket-delivery", "BD-20", "skipped (tracker.is_given_up)", "tracker.loading.is_given_up"),
         ("active-cursors", "CC-12", "version.AddsNotCounted: an add leaves the version as it is", "add_object"),
         ("active-cursors", "CC-09", "a removed cursor stays in the order", "order.take_out"),
     ],

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from broker_tck.model.bucket_delivery.parts import Cutting, Selection
-from broker_tck.model.bucket_delivery.releases import Selection50
+from broker_tck.model.bucket_delivery.parts import Cutting
+from broker_tck.model.bucket_delivery.releases import Bucket50
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import About, Bucket
+from broker_tck.model.rules import replaced
 from broker_tck.properties.contracts.bucket_delivery.operations import Config
 
 START = 1
@@ -47,16 +48,6 @@ def end_all(model: BucketDelivery) -> None:
     """Let all calls end, and those that follow them."""
     while model.durable.calls.waiting:
         model.complete(0)
-
-
-def everything(model: BucketDelivery) -> list[tuple[int, int]]:
-    """All that is handed out as calls end and time goes on."""
-    given = []
-    model.advance(10**6)
-    for _ in range(100):
-        end_all(model)
-        given += model.get(1000) or []
-    return given
 
 
 def cut(step: int, most: int, times: list[int]) -> list[list[int]]:
@@ -102,47 +93,35 @@ def test_merges_come_with_the_seals_that_exceed_the_limit() -> None:
     assert (model.snapshots(), keys(model)) == ([], set())
 
 
-def source(first: int, size: int, times: list[int], current: int = 1) -> Bucket:
-    """A bucket with segments of these first times."""
-    bucket = Bucket((first, first))
-    bucket.size, bucket.current = size, current
-    bucket.about = [About(at, at, frozenset()) for at in times]
-    return bucket
+LAST = 2**63 - 1
+DUE_FIRST = [[0, at] for at in (300, 300, 100, 300)]
+SECOND_SEGMENTS = [[10, 100, 10], [10, 100, 10], [10, 50, 1000]]
+SIZES = [5, 5, 3, 4, 4]
 
 
-def chosen(buckets: list[Bucket], widest: int = 4, selection: type[Selection] = Selection) -> list[int]:
-    class Narrow(selection):  # type: ignore[valid-type,misc]
-        def widest(self, n: int) -> int:
-            return min(widest, n)
-
-    return [bucket.ledgers[0] for bucket in Narrow().choose(buckets)]
-
-
-def test_fewest_messages_decide_and_in_a_release_only_with_a_sooner_next_time() -> None:
-    sizes = [(100, 5), (200, 5), (300, 3), (400, 4), (50, 4)]
-    buckets = [source(i, size, [0, at]) for i, (at, size) in enumerate(sizes)]
-    assert chosen(buckets, widest=2) == [2, 3]
-    assert chosen(buckets, widest=2, selection=Selection50) == [0, 1]
-
-
-def test_of_equal_runs_the_one_that_is_due_first_is_merged() -> None:
-    assert chosen([source(i, 5, [0, at]) for i, at in enumerate([300, 300, 100, 300])], widest=2) == [1, 2]
-
-
-def test_fewer_buckets_are_merged_where_four_neighbours_are_not_eligible() -> None:
-    eligible = [True, True, False, True, True, True, False]
-    assert chosen([source(i, 5, [0, 9] if yes else [0]) for i, yes in enumerate(eligible)]) == [3, 4, 5]
-
-
-def test_next_time_is_that_of_the_next_segment() -> None:
-    buckets = [source(i, 1, times) for i, times in enumerate([[10, 100, 10], [10, 100, 10], [10, 50, 1000]])]
-    assert chosen(buckets, widest=2) == [1, 2]
-
-
-def test_first_choice_may_be_of_the_last_time_that_there_is() -> None:
-    buckets = [source(i, 1, [0, 2**63 - 1]) for i in range(3)]
-    assert chosen(buckets) == [0, 1, 2]
-    assert Selection50().choose(buckets) == []
+@pytest.mark.parametrize(
+    ("widest", "sizes", "times", "ideal", "released"),
+    [
+        pytest.param(2, SIZES, [[0, at] for at in (100, 200, 300, 400, 50)], [2, 3], [0, 1], id="fewest messages"),
+        pytest.param(2, [5] * 4, DUE_FIRST, [1, 2], [1, 2], id="of equal runs the one that is due first"),
+        pytest.param(2, [1] * 3, SECOND_SEGMENTS, [1, 2], [1, 2], id="next time is that of the next segment"),
+        pytest.param(
+            4, [5] * 7, [[0, 9][:n] for n in (2, 2, 1, 2, 2, 2, 1)], [3, 4, 5], [3, 4, 5], id="three neighbours"
+        ),
+        pytest.param(4, [1] * 3, [[0, LAST]] * 3, [0, 1, 2], [], id="due at the last time that there is"),
+    ],
+)
+def test_what_is_merged(
+    widest: int, sizes: list[int], times: list[list[int]], ideal: list[int], released: list[int]
+) -> None:
+    buckets = []
+    for i, (size, starts) in enumerate(zip(sizes, times, strict=True)):
+        bucket = Bucket((i, i))
+        bucket.size, bucket.about = size, [About(at, at, frozenset()) for at in starts]
+        buckets.append(bucket)
+    for model, chosen in ((BucketDelivery, ideal), (Bucket50, released)):
+        narrow = replaced(model.Tracker.Maintenance.Selection, {"widest": lambda s, n: min(widest, n)}, "Narrow")
+        assert [bucket.ledgers[0] for bucket in narrow().choose(buckets)] == chosen
 
 
 def test_recovery_skips_what_is_due() -> None:
@@ -189,72 +168,3 @@ def test_segments_are_loaded_one_after_the_other() -> None:
         end_all(model)
     assert given == [[], [(1, 1)], [(2, 2)], [(3, 3)], [(4, 4), (5, 5), (6, 6)]]
     assert (model.snapshots(), keys(model)) == ([], set())
-
-
-def test_sources_outlive_a_merged_bucket_that_is_not_stored() -> None:
-    model = broker(limit=2, at_once=False)
-    fill(model, 15)
-    end_all(model)
-    fill(model, 1, first=16)
-    while not any(call.label.startswith("create:1-15") for call in model.durable.calls.waiting):
-        model.complete(0)
-    while (labels := [call.label for call in model.durable.calls.waiting]) and "create:1-15:15" in labels:
-        model.fail(labels.index("create:1-15:15"))
-    assert (ranges(model), count(model), model.seen()[2]) == ([], 16, [18, 1])
-    model.crash(0, 0)
-    assert count(model) == 15
-
-
-def test_orphans_do_not_hide_the_segments_behind_them() -> None:
-    model = broker()
-    for (ledger, entry), at in {(1, 0): 100, (1, 1): 105, (2, 0): 200, (3, 0): 300, (4, 0): 400, (5, 0): 500}.items():
-        model.add(ledger, entry, at)
-    assert ranges(model) == [(1, 4)]
-    model.mark(3, 0)
-    until(model, 1000)
-    assert [*(model.get(10) or []), *(model.get(10) or [])] == [(3, 0), (4, 0), (5, 0)]
-    assert count(model) == 0
-
-
-def test_growing_bucket_does_not_swallow_a_sealed_one() -> None:
-    model = broker(at_once=False)
-    for i in range(10, 16):
-        model.add(i, 0, 1000 + 10 * i)
-    end_all(model)
-    model.crash(0, 0)
-    assert ranges(model) == [(10, 14)]
-    for ledger, at in ((5, 3000), (15, 5015), (16, 5016), (17, 5017), (18, 5018), (19, 6000)):
-        model.add(ledger, 0, at)
-    end_all(model)
-    assert ranges(model) == [(5, 5), (10, 14)]
-    assert {*everything(model)} == {(i, 0) for i in (5, *range(10, 20))}
-
-
-def test_late_load_leaves_the_merged_bucket_its_boundary() -> None:
-    """BD-46: the load of a source ends after the merge."""
-    model = broker(least=2, limit=1, at_once=False)
-    model.add(1, 0, 100), model.add(1, 1, 200), model.add(2, 0, 1000)
-    end_all(model)
-    until(model, 100)
-    assert model.get(9) == []
-    model.add(2, 1, 2000), model.add(3, 0, 5000)
-    while model.complete(1):
-        if ranges(model) == [(1, 2)]:
-            break
-    assert model.complete(0) == "load:1:2-2"
-    assert {*everything(model)} == {(1, 0), (1, 1), (2, 0), (2, 1), (3, 0)}
-
-
-def test_merge_gives_up_where_another_bucket_has_come_between() -> None:
-    """BD-47: a bucket is sealed in a gap while its neighbours are read."""
-    model = broker(least=2, limit=3, at_once=False)
-    for ledger in (1, 5, 9):
-        model.add(ledger, 0, 1000 * ledger), model.add(ledger, 1, 1000 * ledger + 100)
-    model.add(12, 0, 20_000)
-    end_all(model)
-    model.crash(0, 0)
-    assert ranges(model) == [(1, 1), (5, 5), (9, 9)]
-    for ledger, entry, at in ((3, 0, 3000), (3, 1, 3100), (7, 0, 7000), (7, 1, 7100), (10, 0, 20_000)):
-        model.add(ledger, entry, at)
-    end_all(model)
-    assert len(everything(model)) == count(model) + 11 == 11

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range
+from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Range, Segment
 from broker_tck.model.parts import timer
 from broker_tck.model.rules import Part, rule
 
@@ -133,25 +133,16 @@ class Held(Part):
     @rule("BD-19", source="BucketDelayedDeliveryTracker, PR 26251")
     def hands_out(self, index: Index, over: Bucket | None) -> bool:
         """What is held is handed out once; an index of what is not held, or is held for another time, is dropped."""
-        at, *position = index
-        held = position[0], position[1]
-        return held in self.positions and self.times.get(held, at) == at
+        at, position = index[0], index[1:]
+        return position in self.positions and self.times.get(position, at) == at
 
-    def handed_out(self, position: Position, over: Bucket | None) -> None:
-        """A message was handed out."""
+    def came_out(self, position: Position, over: Bucket | None, orphan: bool) -> None:
+        """A message was handed out, or was an orphan that came out of the queue."""
         self.forget([position])
 
-    def orphaned(self, position: Position, over: Bucket | None) -> None:
-        """An index below the mark-delete ledger has come out of the queue."""
-        self.forget([position])
-
-    def sealed(self, bucket: Bucket) -> None:
-        """A bucket was made of what was in memory alone."""
-
-    def merged(self, bucket: Bucket, sources: list[Bucket]) -> None:
-        """A bucket was made of others."""
-        for source in sources:
-            bucket.held |= source.held
+    def of_bucket(self, segments: Sequence[Segment], sources: Sequence[Bucket]) -> set[Position]:
+        """The positions that a new bucket has, which may be made of others."""
+        return {index[1:] for segment in segments for index in segment}
 
     def recovered(self, buckets: list[Bucket]) -> None:
         """Buckets were recovered, each with what it holds."""
@@ -167,11 +158,6 @@ class Held(Part):
         for position in positions:
             self.positions.discard(position)
             self.times.pop(position, None)
-
-    def clear(self) -> None:
-        """Nothing is held any more."""
-        self.positions = set()
-        self.times = {}
 
 
 class Mutable(Part):
@@ -201,10 +187,6 @@ class Mutable(Part):
         """Whether all of its ledgers are below one."""
         return self.ledgers is None or self.ledgers[1] < ledger
 
-    def reaches(self, ledger: int) -> bool:
-        """Whether none of its ledgers is above one."""
-        return self.ledgers is None or self.ledgers[1] <= ledger
-
     def add(self, index: Index) -> None:
         """One more index, of the last ledger or of one above."""
         ledger = index[1]
@@ -214,12 +196,9 @@ class Mutable(Part):
     @rule("BD-09", source="BucketDelayedDeliveryTracker")
     def due(self, cutoff: int) -> list[Index]:
         """What is due leaves the growing bucket at each firing and each get; its range stays."""
-        return self.taken(cutoff)
-
-    def taken(self, cutoff: int) -> list[Index]:
-        """Take out what is to be delivered by then."""
-        due = [index for index in self.queue if index[0] <= cutoff]
-        del self.queue[: len(due)]
+        n = bisect_left(self.queue, (cutoff + 1,))
+        due = self.queue[:n]
+        del self.queue[:n]
         return due
 
     def drain(self) -> list[Index]:
@@ -231,11 +210,6 @@ class Mutable(Part):
     @rule("BD-07", source="BucketDelayedDeliveryTracker", when=lambda m: m.ledgers is not None)
     def begin_anew(self) -> None:
         """After a seal the next message decides where the growing bucket begins, even below sealed ones."""
-        self.ledgers = None
-
-    def clear(self) -> None:
-        """Nothing is left, and nothing lies anywhere."""
-        self.queue = []
         self.ledgers = None
 
 
@@ -253,27 +227,23 @@ class Cutting(Part):
         """Indexes of a segment, or :data:`NO_LIMIT`."""
 
     @rule("BD-12", source="MutableBucket, PR 19706")
-    def is_too_late(self, first: int, before: int, at: int) -> bool:
+    def is_too_late(self, segment: Segment, at: int) -> bool:
         """A segment spans less than the time step, counted from its first index, and ends no sooner than it must."""
-        return at >= first + self.time_step
+        return at >= segment[0][0] + self.time_step
 
     @rule("BD-12")
-    def is_full(self, n: int) -> bool:
+    def is_full(self, segment: Segment) -> bool:
         """A segment holds at most as many indexes as the limit says; -1 is no limit."""
-        return self.most != NO_LIMIT and n >= self.most
+        return self.most != NO_LIMIT and len(segment) >= self.most
 
     def cut(self, indexes: Iterable[Index]) -> list[list[Index]]:
         """The segments."""
         segments: list[list[Index]] = []
         for index in indexes:
-            if not segments or self.ends(segments[-1], index[0]):
+            if not segments or self.is_too_late(segments[-1], index[0]) or self.is_full(segments[-1]):
                 segments.append([])
             segments[-1].append(index)
         return segments
-
-    def ends(self, segment: list[Index], at: int) -> bool:
-        """Whether a segment ends before a time."""
-        return self.is_too_late(segment[0][0], segment[-1][0], at) or self.is_full(len(segment))
 
 
 MOST_MERGED = 4
@@ -318,14 +288,7 @@ def messages(buckets: Iterable[Bucket]) -> int:
 
 
 class Timer(timer.Timer):
-    """A timer that can be told to fire at once. ``fired`` is called at each firing."""
-
-    def __init__(self, now: int, fired: Callable[[], None]) -> None:
-        super().__init__(now)
-        self.fired = fired
-
-    def ran(self) -> None:
-        self.fired()
+    """A timer that can be told to fire at once."""
 
     @rule("BD-42")
     def fire_at_once(self) -> None:

@@ -1,27 +1,25 @@
 """Bucket delivery: a tracker of delayed messages that survives its broker (profile ``ideal``).
 
-Read it from top to bottom, then the parts: ``parts`` says what is held and where, ``snapshots`` what is stored and how.
-A method under ``@rule`` is a clause: its docstring is the rule, its body says the same in code. The methods named as
-operations are flows: they say which clauses apply, and in which order. Times are absolute milliseconds. Each release of
-the broker replaces the clauses in which it differs: see ``releases``.
+Read it from top to bottom, then the parts: ``parts`` says what is held and where, ``stored`` what is stored and how,
+``maintenance`` how buckets are trimmed, merged and recovered. A method under ``@rule`` is a clause: its docstring is
+the rule, its body says the same in code. The methods named as operations are flows: they say which clauses apply, and
+in which order. Times are absolute milliseconds. Each release of the broker replaces the clauses in which it differs:
+see ``releases``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from heapq import heappop, heappush, merge
-from itertools import chain as chain_of
+from heapq import heappop, heappush
+from itertools import chain
 from typing import Any, ClassVar, Protocol
 
-from broker_tck.model.bucket_delivery.parts import Cutting, Held, Mutable, Piece, Placed, Selection, Timer, piece_of
-from broker_tck.model.bucket_delivery.snapshots import Snapshots, name
+from broker_tck.model.bucket_delivery.maintenance import TRACKER, Maintenance, Recovery
+from broker_tck.model.bucket_delivery.parts import Cutting, Held, Mutable, Placed, Timer
 from broker_tck.model.bucket_delivery.stored import (
     BAD_VERSION,
-    MISSING,
     NOT_PERSISTED,
     OK,
-    UNREADABLE,
-    About,
     Bucket,
     Durable,
     Index,
@@ -29,24 +27,16 @@ from broker_tck.model.bucket_delivery.stored import (
     Promise,
     Range,
     Segment,
-    all_of,
-    settled,
+    Snapshots,
+    name,
+    started,
 )
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Part, Rule, informative, law, rule
 
 LAST = 2**63 - 1
 """The latest time."""
-NONE_LEFT: tuple[int, list[Segment]] = (OK, [])
-"""The outcome of the load of a segment behind the last one."""
-FAULTS = {
-    NOT_PERSISTED: "BucketSnapshotPersistenceException",
-    MISSING: "BucketNotExistException",
-    UNREADABLE: "InvalidSnapshotException",
-}
-"""What a recovery raises, by why a bucket could not be read."""
-TRACKER = "BucketDelayedDeliveryTracker"
 OWN = "follows from BD-02; no report upstream is known"
 
 
@@ -63,263 +53,167 @@ class Config(Protocol):
     key_order: str
 
 
-# ---- Behind the scenes
+# ---- Sealing
 
 
-class Maintenance(Part):
-    """Trims and merges a tracker's buckets if a seal made too many. There is one chain of such work at a time."""
-
-    Selection = Selection
+class Sealing(Part):
+    """Keeps what was added in the growing bucket or in the shared queue, and makes sealed buckets."""
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
         self.placed = tracker.placed
-        self.selection = self.Selection()
-        self.chain: Promise | None = None
-        """Trim, merge or clear under way; settles when it has ended, however that went."""
 
-    @rule("BD-26", source=TRACKER, needs="maintenance")
-    def too_many(self) -> bool:
-        """There are too many buckets if there are more than the limit, and the limit is above 0."""
-        return 0 < self.tracker.config.max_buckets < len(self.placed.pieces)
+    def take(self, index: Index, covered: bool) -> None:
+        """Keep an index, after a seal if that is due. ``covered``: a sealed bucket lies there."""
+        ledger = index[1]
+        if self.tracker.mutable.seals(ledger, covered) or (not covered and self.crosses(ledger)):
+            self.seal()
+            covered = self.placed.over(ledger) is not None
+        self.keep(index, covered)
 
-    @rule("BD-26", needs="maintenance")
-    def busy(self) -> bool:
-        """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
-        return self.chain is not None and not self.chain.settled
+    @rule("BD-41", source=OWN)
+    def crosses(self, ledger: int) -> bool:
+        """The growing bucket does not grow across a sealed one: it is sealed before, however little it holds."""
+        grown = self.tracker.mutable.ledgers
+        return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
 
-    def after_seal(self) -> None:
-        """A bucket was sealed."""
-        if self.too_many() and not self.busy():
-            self.chain = Promise()
-            self.trim([*self.victims()], self.chain)
-
-    # ---- Trim
-
-    @rule("BD-30", source=f"{TRACKER}, PRs 26240, 26309", needs="maintenance")
-    def is_trimmed_at(self, ledgers: Range) -> bool:
-        """A trim deletes the buckets all of whose ledgers are below that of the mark-delete position."""
-        return self.tracker.is_orphan(ledgers[1])
-
-    def victims(self) -> list[Piece]:
-        """Where buckets lie that are to be trimmed, in the order in which that is done."""
-        return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
-
-    def trim(self, victims: list[Piece], chain: Promise) -> None:
-        """Trim one bucket after another, then merge if there are still too many."""
-        if victims:
-            victim, *others = victims
-            self.stored(victim.bucket).then(lambda _: self.trim_one(victim, others, chain))
-        elif self.too_many():
-            self.merge(chain)
+    def keep(self, index: Index, covered: bool) -> None:
+        """Keep an index in the growing bucket, or in the shared queue."""
+        if self.tracker.mutable.takes(index[1], covered):
+            self.tracker.mutable.add(index)
         else:
-            chain.settle(True)
+            heappush(self.tracker.shared, index)
 
-    @rule("BD-30", needs="maintenance")
-    def stored(self, victim: Bucket) -> Promise:
-        """A trim waits until a bucket is stored before it deletes that."""
-        return victim.created
-
-    def trim_one(self, victim: Piece, others: list[Piece], chain: Promise) -> None:
-        """Trim a bucket, if that is still to be done."""
-        if not self.is_still_victim(victim.bucket):
-            self.trim(others, chain)
+    def seal(self) -> None:
+        """Make a sealed bucket of the growing one."""
+        ledgers = self.tracker.mutable.ledgers
+        indexes = self.worth_storing(self.tracker.mutable.drain())
+        if ledgers is None or not indexes:
             return
-
-        def done(deleted: bool) -> None:
-            if deleted:
-                self.trimmed(victim)
-                self.trim(others, chain)
-            else:
-                self.failed(others, chain)
-
-        self.tracker.snapshots.delete(victim.bucket).then(done)
-
-    @rule("BD-30", needs="maintenance")
-    def is_still_victim(self, victim: Bucket) -> bool:
-        """A bucket that is gone by then, or no longer below that position, is not trimmed."""
-        return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
-
-    @rule("BD-30", needs="maintenance")
-    def failed(self, others: list[Piece], chain: Promise) -> None:
-        """The first deletion that fails ends the chain."""
-        chain.settle(False)
-
-    @rule("BD-30", needs="maintenance")
-    def trimmed(self, victim: Piece) -> None:
-        """What a trimmed bucket held is held no longer."""
-        if self.placed.has(victim.bucket):
-            self.tracker.take_away(victim.bucket)
-            self.tracker.held.trimmed(victim.bucket)
-
-    # ---- Merge
-
-    def merge(self, chain: Promise) -> None:
-        """Merge what is chosen: read all of it, then put one bucket in its place."""
-        sources = self.selection.choose(self.placed.buckets())
-        if not sources:
-            chain.settle(True)
+        if self.keeps_in_memory(ledgers):
+            self.tracker.share(indexes)
             return
-        for source in sources:
-            source.merging = True
-        created = all_of([source.created for source in sources])
-        created.then(lambda stored: self.read_sources(sources, stored, chain))
+        self.place(Bucket(ledgers), self.tracker.cutting.cut(indexes))
+        self.tracker.maintenance.after_seal()
 
-    def read_sources(self, sources: Sequence[Bucket], stored: list[bool], chain: Promise) -> None:
-        """Read all segments of all sources."""
-        if not all(stored):
-            self.end_merge(sources, chain)
-            return
-        read = all_of([self.tracker.snapshots.read(source, *self.to_merge(source)) for source in sources])
-        read.then(lambda answers: self.commit(sources, answers, chain))
+    @rule("BD-11")
+    def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
+        """A seal stores the indexes that are held, each for its own time."""
+        return [index for index in indexes if self.tracker.held.hands_out(index, None)]
 
-    @rule("BD-28", source=f"{TRACKER}, PR 26251", needs="maintenance")
-    def to_merge(self, source: Bucket) -> tuple[int, int]:
-        """A merge reads all segments of its sources."""
-        return 1, source.last
+    @rule("BD-47", source=OWN, needs="maintenance", when=lambda s, ledgers: bool(s.placed.meeting(ledgers)))
+    def keeps_in_memory(self, ledgers: Range) -> bool:
+        """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
+        return bool(self.placed.meeting(ledgers))
 
-    def commit(self, sources: Sequence[Bucket], answers: list[tuple[int, list[Segment]]], chain: Promise) -> None:
-        """Put the merged bucket in the place of its sources."""
-        if any(outcome != OK for outcome, _ in answers) or not self.can_commit(sources):
-            self.end_merge(sources, chain)
-            return
-        indexes = self.merged_indexes(*(chain_of.from_iterable(segments) for _, segments in answers))
-        ledgers = sources[0].ledgers[0], sources[-1].ledgers[1]
-        merged = self.tracker.place(ledgers, self.tracker.cutting.cut(indexes))
-        merged.sources = sources
-        self.tracker.held.merged(merged, [*sources])
-        merged.created.then(lambda stored: self.merged(merged, sources, stored, chain))
+    @rule("BD-11", source=TRACKER)
+    def place(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
+        """From the seal on, the bucket lies over its range, and its first segment is loaded."""
+        bucket.about = [self.tracker.snapshots.about(segment) for segment in segments]
+        bucket.size = sum(map(len, segments))
+        bucket.held = self.tracker.held.of_bucket(segments, bucket.sources)
+        self.placed.put(bucket)
+        self.tracker.loading.load_into_memory(bucket, segments[0])
+        started(self.tracker.snapshots.write(bucket, segments, lambda: self.not_stored(bucket, segments)))
+        bucket.created.then(lambda _: self.tracker.wake())
 
-    @rule("BD-28", needs="maintenance")
-    def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
-        """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
-        return merge(*sources)
-
-    @rule("BD-47", needs="maintenance")
-    def can_commit(self, sources: Sequence[Bucket]) -> bool:
-        """A merge is given up if its sources are gone, or another bucket lies in their range."""
-        there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
-        return len(there) == len(sources) and all(p.bucket is s for p, s in zip(there, sources, strict=True))
-
-    def merged(self, merged: Bucket, sources: Sequence[Bucket], stored: bool, chain: Promise) -> None:
-        """The merged bucket's creation has settled: its sources are deleted, or stay as they are stored."""
-        if not self.replaces_sources(merged):
-            self.tracker.retired += sources
-            self.end_merge(sources, chain)
-            return
-        deleted = all_of([self.tracker.delete(source) for source in sources])
-        deleted.then(lambda outcomes: self.end_merge(sources, chain))
-
-    @rule("BD-28", needs="maintenance")
-    def replaces_sources(self, merged: Bucket) -> bool:
-        """A merge deletes its sources when the snapshot and the key of the merged bucket are stored."""
-        return merged.keyed
-
-    def end_merge(self, sources: Sequence[Bucket], chain: Promise) -> None:
-        """The sources are as others again."""
-        for source in sources:
-            source.merging = False
-        self.tracker.wake()
-        chain.settle(True)
+    @rule("BD-16", needs="calls_under_way", when=lambda s, bucket, segments: s.placed.has(bucket))
+    def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
+        """What a bucket holds that could not be stored is kept in memory, in no bucket."""
+        bucket.current = bucket.last
+        if self.placed.has(bucket):
+            self.tracker.share(chain(*segments[1:]))
+            self.tracker.loading.take_out(bucket)
 
 
-# ---- Recovery
+# ---- Loading
 
 
-class Recovery(Part):
-    """Recovers a tracker's buckets from the keys of the cursor. What it calls ends at once."""
+class Loading(Part):
+    """Loads a bucket's segments one after another, each when the last message of the one before is next."""
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
         self.placed = tracker.placed
+        self.tails: dict[Any, Bucket] = {}
+        """By the boundary at the end of the segment that was loaded last, the bucket whose next one is to be loaded."""
+        self.load: Promise | None = None
+        """The load that is under way, or has just ended."""
 
-    def recover(self, keys: Sequence[Range], failing: int) -> None:
-        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
-        snapshots = self.tracker.snapshots
-        snapshots.recovering, snapshots.failing = True, failing
-        useless = self.place_all(keys)
-        read = self.read_all()
-        self.raise_failures(read)
-        self.drop(useless + self.take_over(read))
-        self.tracker.held.recovered(self.placed.buckets())
-        snapshots.recovering = False
+    def load_into_memory(self, bucket: Bucket, segment: Segment) -> None:
+        """A segment's indexes may be handed out from now on; its last one has the next segment loaded."""
+        self.tracker.share(segment)
+        self.tails[self.boundary(segment[-1])] = bucket
 
-    def drop(self, pieces: Iterable[Piece]) -> None:
-        """Delete the buckets that are of no use."""
-        for piece in pieces:
-            self.placed.discard(piece.low, piece.high)
-            self.tracker.delete(piece.bucket)
+    def boundary(self, index: Index) -> Any:
+        """What the last index of a segment is known by in the queue."""
+        return index
 
-    def place_all(self, keys: Sequence[Range]) -> list[Piece]:
-        """Place the buckets of all keys that need a place; answers with those that are of no use any more."""
-        useless: list[Piece] = []
-        for ledgers in self.in_order(keys):
-            bucket = Bucket(ledgers)
-            bucket.id = self.tracker.durable.keys[ledgers]
-            bucket.keyed = bucket.was_recovered = True
-            bucket.created = settled(True)
-            useless += self.place_recovered(bucket)
-        return useless
+    def take_out(self, bucket: Bucket) -> None:
+        """The bucket is placed no longer."""
+        self.placed.remove(bucket)
 
-    @rule("BD-34", source=f"{TRACKER}, PR 25990")
-    def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
-        """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
-        return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
+    @rule("BD-29", source="follows from BD-02; PR 26280")
+    def ending(self, index: Index, orphan: bool) -> Bucket | None:
+        """Before the last message of a segment leaves the queue, as an orphan too, the next segment is loaded."""
+        bucket = self.tails.get(self.boundary(index))
+        return bucket if bucket and self.placed.has(bucket) else None
 
-    @rule("BD-34")
-    def place_recovered(self, bucket: Bucket) -> list[Piece]:
-        """A recovered bucket whose range meets a placed one is deleted."""
-        if self.placed.meeting(bucket.ledgers):
-            return [piece_of(bucket)]
-        self.placed.put(bucket)
-        return []
+    def goes_on(self, bucket: Bucket, index: Index) -> bool:
+        """Whether the last message of what is loaded of a bucket can leave the queue: the next segment is there."""
+        if bucket.merging or not bucket.created.settled:
+            return False
+        self.load = load = started(self.load_next(bucket, index))
+        load.then(lambda _: self.load_ended(load))
+        return load.settled and (bool(load.outcome) or not self.placed.has(bucket))
 
-    def read_all(self) -> dict[Piece, tuple[int, Segment]]:
-        """Read what each bucket has left."""
-        return {piece: self.read_remains(piece.bucket) for piece in self.placed.pieces}
+    async def load_next(self, bucket: Bucket, index: Index) -> bool:
+        """Load a bucket's next segment; whether that went well."""
+        outcome, segments = OK, []
+        if bucket.unloaded > 0:
+            outcome, segments = await self.tracker.snapshots.read(bucket, bucket.current + 1, bucket.current + 1)
+        well: bool = outcome == OK
+        if well and self.has_effect(bucket):
+            self.loaded(bucket, index, segments)
+        elif not well and self.is_given_up(bucket, outcome):
+            self.give_up(bucket)
+        return well
 
-    def read_remains(self, bucket: Bucket) -> tuple[int, Segment]:
-        """Read what a bucket has left; answers how that ended, and with the segment that is loaded."""
-        outcome, about = self.tracker.snapshots.describe(bucket).outcome
-        if outcome != OK:
-            return outcome, []
-        bucket.about = about
-        bucket.current = self.first_segment(about)
-        bucket.held = bucket.held_behind(bucket.current - 1)
-        bucket.size = len(bucket.held)
-        if not bucket.held:
-            return OK, []
-        outcome, loaded = self.tracker.snapshots.read(bucket, bucket.current, bucket.current).outcome
-        return outcome, loaded[0] if outcome == OK else []
+    def load_ended(self, load: Promise) -> None:
+        """A load has ended: what could not be handed out before may be now."""
+        if load is self.load:
+            self.tracker.timer.fire_at_once()
 
-    @rule("BD-39", source="ImmutableBucket")
-    def first_segment(self, about: Sequence[About]) -> int:
-        """A recovery skips the first segments if all of their messages are due; a bucket of no others is deleted."""
-        return 1 + sum(each.last_time <= self.tracker.cutoff() for each in about)
+    @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket: not s.placed.has(bucket))
+    def has_effect(self, bucket: Bucket) -> bool:
+        """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, has no effect."""
+        return self.placed.has(bucket)
 
-    @rule(
-        "BD-35",
-        source=f"{TRACKER}, PR 22735",
-        when=lambda r, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
-    )
-    def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
-        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
-        for outcome, _ in read.values():
-            if outcome != OK and self.fails_recovery(outcome):
-                raise Fault(FAULTS[outcome])
+    def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+        """A segment is there, or there is none left. ``index``: the boundary before it."""
+        self.tails.pop(self.boundary(index), None)
+        if segments:
+            bucket.current += 1
+            self.load_into_memory(bucket, segments[0])
+        else:
+            self.used_up(bucket)
 
-    @rule("BD-36", source=TRACKER)
-    def fails_recovery(self, outcome: int) -> bool:
-        """A bucket whose snapshot is not there, or has nothing that can be read, is dropped, and its key removed."""
-        return outcome == NOT_PERSISTED
+    @rule("BD-21", source=TRACKER)
+    def used_up(self, bucket: Bucket) -> None:
+        """A bucket is deleted when the last message of its last segment is due and next to leave the queue."""
+        self.take_out(bucket)
+        self.tracker.delete(bucket)
 
-    @rule("BD-37", source=TRACKER, when=lambda r, read: bool(read))
-    def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
-        """Of each recovered bucket one segment is loaded; this and those behind it are held, wherever the cursor is."""
-        for piece, (_, segment) in read.items():
-            if segment:
-                self.tracker.load_into_memory(piece.bucket, segment)
-        return [piece for piece, (_, segment) in read.items() if not segment]
+    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45", when=lambda *_: True)
+    def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
+        """A load that fails is asked for again; a bucket whose snapshot is missing is dropped with all it holds."""
+        return outcome != NOT_PERSISTED and self.placed.has(bucket)
+
+    def give_up(self, bucket: Bucket) -> None:
+        """The bucket is dropped: what it has left is held no longer."""
+        self.tracker.held.forget(bucket.held_behind(bucket.current))
+        self.take_out(bucket)
+        self.tracker.delete(bucket)
 
 
 # ---- The tracker
@@ -335,6 +229,8 @@ class Tracker(Part):
     Placed = Placed
     Cutting = Cutting
     Snapshots = Snapshots
+    Sealing = Sealing
+    Loading = Loading
     Maintenance = Maintenance
     Recovery = Recovery
 
@@ -343,26 +239,25 @@ class Tracker(Part):
         self.durable = durable
         self.timer = self.Timer(now, self.move_due)
         self.tick = self.Tick(config.tick, config.strict)
-        self.held = self.Held()
-        self.mutable = self.Mutable(config.min_index_count)
         self.placed = self.Placed()
         self.cutting = self.Cutting(config.time_step, config.max_indexes)
         self.snapshots = self.Snapshots(durable)
+        self.sealing = self.Sealing(self)
+        self.loading = self.Loading(self)
         self.maintenance = self.Maintenance(self)
-        self.shared: list[Index] = []
-        """A heap of what may be handed out next."""
-        self.tails: dict[Any, Bucket] = {}
-        """By the boundary at the end of the segment that was loaded last, the bucket whose next one is to be loaded."""
-        self.load: Promise | None = None
-        """The load that is under way, or has just ended."""
         self.retired: list[Bucket] = []
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
         self.left: list[Bucket] = []
         """The buckets that lay in their places when it was closed."""
+        self.empty_memory()
 
-    def recover(self, keys: Sequence[Range], failing: int) -> None:
-        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
-        self.Recovery(self).recover(keys, failing)
+    def empty_memory(self) -> None:
+        """Nothing is held any more."""
+        self.held = self.Held()
+        self.mutable = self.Mutable(self.config.min_index_count)
+        self.shared: list[Index] = []
+        """A heap of what may be handed out next."""
+        self.loading.tails = {}
 
     def cutoff(self) -> int:
         """What is not after it is due."""
@@ -377,8 +272,9 @@ class Tracker(Part):
             self.held.refused(position, over)
             return False
         if not self.held.repeated(position, over):
-            self.take((at, ledger, entry))
-            self.held.add((at, ledger, entry))
+            index = at, ledger, entry
+            self.sealing.take(index, over is not None)
+            self.held.add(index)
             self.added()
         return True
 
@@ -396,110 +292,14 @@ class Tracker(Part):
         """An add that was accepted brings the timer up to date; a refusal and a repeated add do not."""
         self.update_timer()
 
-    def take(self, index: Index) -> None:
-        """Keep an index, after a seal if that is due."""
-        ledger = index[1]
-        covered = self.placed.over(ledger) is not None
-        if self.mutable.seals(ledger, covered) or (not covered and self.crosses(ledger)):
-            self.seal()
-            covered = self.placed.over(ledger) is not None
-        self.keep(index, covered)
-
-    @rule("BD-41", source=OWN)
-    def crosses(self, ledger: int) -> bool:
-        """The growing bucket does not grow across a sealed one: it is sealed before, however little it holds."""
-        grown = self.mutable.ledgers
-        return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
-
-    def keep(self, index: Index, covered: bool) -> None:
-        """Keep an index in the growing bucket, or in the shared queue. ``covered``: a sealed bucket lies there."""
-        if self.mutable.takes(index[1], covered):
-            self.mutable.add(index)
-        else:
-            heappush(self.shared, index)
-
     def contains(self, ledger: int, entry: int) -> bool:
         """Whether a message is held, so that it need not be read."""
         return self.held.contains((ledger, entry), self.placed.over(ledger))
 
-    # ---- Sealing
-
-    def seal(self) -> None:
-        """Make a sealed bucket of the growing one."""
-        ledgers = self.mutable.ledgers
-        indexes = self.worth_storing(self.mutable.drain())
-        if ledgers is None or not indexes:
-            return
-        if self.keeps_in_memory(ledgers):
-            self.share(indexes)
-            return
-        bucket = self.place(ledgers, self.cutting.cut(indexes))
-        self.held.sealed(bucket)
-        self.maintenance.after_seal()
-
-    @rule("BD-11")
-    def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
-        """A seal stores the indexes that are held, each for its own time."""
-        return [index for index in indexes if self.held.hands_out(index, None)]
-
-    @rule("BD-47", source=OWN, needs="maintenance", when=lambda t, ledgers: bool(t.placed.meeting(ledgers)))
-    def keeps_in_memory(self, ledgers: Range) -> bool:
-        """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
-        return bool(self.placed.meeting(ledgers))
-
-    @rule("BD-11", source=TRACKER)
-    def place(self, ledgers: Range, segments: Sequence[Segment]) -> Bucket:
-        """From the seal on, the bucket lies over its range, and its first segment is loaded."""
-        bucket = Bucket(ledgers)
-        bucket.about = [self.snapshots.about(segment) for segment in segments]
-        bucket.size = sum(map(len, segments))
-        bucket.held = {index[1:] for segment in segments for index in segment}
-        self.placed.put(bucket)
-        self.load_into_memory(bucket, segments[0])
-        self.snapshots.write(bucket, segments, lambda: self.not_stored(bucket, segments))
-        bucket.created.then(lambda stored: self.wake())
-        return bucket
-
-    def load_into_memory(self, bucket: Bucket, segment: Segment) -> None:
-        """A segment's indexes may be handed out from now on; its last one has the next segment loaded."""
-        self.share(segment)
-        self.tails[self.boundary(segment[-1])] = bucket
-
-    def boundary(self, index: Index) -> Any:
-        """What the last index of a segment is known by in the queue."""
-        return index
-
-    def share(self, *segments: Sequence[Index]) -> None:
+    def share(self, indexes: Iterable[Index]) -> None:
         """Put indexes into the shared queue."""
-        for index in chain_of(*segments):
+        for index in indexes:
             heappush(self.shared, index)
-
-    @rule("BD-24", source="follows from BD-42; PR 26239", when=lambda t: t.available())
-    def wake(self) -> None:
-        """The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that."""
-        if self.available():
-            self.timer.fire_at_once()
-
-    @rule("BD-16", needs="calls_under_way", when=lambda t, bucket, segments: t.placed.has(bucket))
-    def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
-        """What a bucket holds that could not be stored is kept in memory, in no bucket."""
-        bucket.current = bucket.last
-        if self.placed.has(bucket):
-            self.share(*segments[1:])
-            self.take_away(bucket)
-
-    def take_away(self, bucket: Bucket) -> None:
-        """The bucket is placed no longer, and has no boundary."""
-        self.take_out(bucket)
-        self.forget_boundaries(bucket)
-
-    def forget_boundaries(self, bucket: Bucket) -> None:
-        """The bucket has no boundary."""
-        self.tails = {boundary: there for boundary, there in self.tails.items() if there is not bucket}
-
-    def take_out(self, bucket: Bucket) -> None:
-        """The bucket is placed no longer."""
-        self.placed.remove(bucket)
 
     # ---- What is due
 
@@ -527,8 +327,13 @@ class Tracker(Part):
 
     def move_due(self) -> None:
         """Move what is due from the growing bucket to the shared queue."""
-        for index in self.mutable.due(self.cutoff()):
-            heappush(self.shared, index)
+        self.share(self.mutable.due(self.cutoff()))
+
+    @rule("BD-24", source="follows from BD-42; PR 26239", when=lambda t: t.available())
+    def wake(self) -> None:
+        """The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that."""
+        if self.available():
+            self.timer.fire_at_once()
 
     @rule("BD-10", source=TRACKER, when=lambda t: t.held.count() > 0)
     def pause(self) -> bool:
@@ -547,9 +352,8 @@ class Tracker(Part):
 
     def get(self, most: int) -> list[Position]:
         """Hand out what is due, ``most`` messages at most; nothing while a load is under way."""
-        if self.load is not None and not self.load.settled:
+        if self.loading.load is not None and not self.loading.load.settled:
             return []
-        self.load = None
         self.move_due()
         given = self.given(most)
         self.gave()
@@ -560,29 +364,35 @@ class Tracker(Part):
         """A get brings the timer up to date."""
         self.update_timer()
 
-    @rule("BD-19", when=lambda t, most: any(not t.held.hands_out(index, None) for index in t.shared))
     def given(self, most: int) -> list[Position]:
-        """An index that is dropped costs nothing of what may be handed out."""
+        """Take indexes out of the queue; answers what is handed out of them."""
         given: list[Position] = []
-        cutoff = self.cutoff()
-        while len(given) < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
+        cutoff, spent = self.cutoff(), 0
+        while spent < most and self.shared and self.comes_out(index := self.shared[0], cutoff):
             heappop(self.shared)  # in some release a load has put another one in front by now, which is lost
             position, over = index[1:], self.placed.over(index[1])
-            if self.is_orphan(index[1]):
-                self.held.orphaned(position, over)
-            elif self.held.hands_out(index, over):
-                self.held.handed_out(position, over)
+            orphan = self.is_orphan(index[1])
+            dropped = orphan or not self.held.hands_out(index, over)
+            if orphan or not dropped:
+                self.held.came_out(position, over, orphan)
+            if not dropped:
                 given.append(position)
+            spent += self.costs(dropped)
         return given
+
+    @rule("BD-19")
+    def costs(self, dropped: bool) -> bool:
+        """An index that is dropped costs nothing of what may be handed out."""
+        return not dropped
 
     @rule("BD-19", source=f"{TRACKER}, PR 26251")
     def comes_out(self, index: Index, cutoff: int) -> bool:
         """Indexes come out by time, ledger and entry, as long as they are due and what follows them is loaded."""
         orphan = self.is_orphan(index[1])
-        bucket = self.ending(index, orphan)
+        bucket = self.loading.ending(index, orphan)
         if index[0] > cutoff and (bucket or not orphan):
             return False
-        return bucket is None or self.goes_on(bucket, index)
+        return bucket is None or self.loading.goes_on(bucket, index)
 
     @rule("BD-22", source=f"{TRACKER}, PR 25984")
     def is_orphan(self, ledger: int) -> bool:
@@ -590,71 +400,7 @@ class Tracker(Part):
         first_live = self.durable.first_live
         return first_live is not None and ledger < first_live
 
-    # ---- Loading
-
-    @rule("BD-29", source="follows from BD-02; PR 26280")
-    def ending(self, index: Index, orphan: bool) -> Bucket | None:
-        """Before the last message of a segment leaves the queue, as an orphan too, the next segment is loaded."""
-        bucket = self.tails.get(self.boundary(index))
-        return bucket if bucket and self.placed.has(bucket) else None
-
-    def goes_on(self, bucket: Bucket, index: Index) -> bool:
-        """Whether the last message of what is loaded of a bucket can leave the queue: the next segment is there."""
-        if bucket.merging or not bucket.created.settled:
-            return False
-        self.load = load = Promise()
-        self.load_next(bucket, index, load)
-        return load.settled and (bool(load.outcome) or not self.placed.has(bucket))
-
-    def load_next(self, bucket: Bucket, index: Index, load: Promise) -> None:
-        """Load a bucket's next segment; settles with whether that went well."""
-        next_one = bucket.current + 1
-        read = settled(NONE_LEFT) if next_one > bucket.last else self.snapshots.read(bucket, next_one, next_one)
-
-        def came(answer: tuple[int, list[Segment]]) -> None:
-            outcome, segments = answer
-            if outcome == OK:
-                self.loaded(bucket, index, segments)
-            elif self.is_given_up(bucket, outcome):
-                self.give_up(bucket)
-            load.settle(outcome == OK)
-            self.load_ended(load)
-
-        read.then(came)
-
-    def load_ended(self, load: Promise) -> None:
-        """A load has ended: what could not be handed out before may be now."""
-        if load is self.load:
-            self.timer.fire_at_once()
-
-    @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda t, bucket, *_: not t.placed.has(bucket))
-    def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
-        """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, has no effect."""
-        if not self.placed.has(bucket):
-            return
-        self.tails.pop(self.boundary(index), None)
-        if segments:
-            bucket.current += 1
-            self.load_into_memory(bucket, segments[0])
-        else:
-            self.used_up(bucket)
-
-    @rule("BD-21", source=TRACKER)
-    def used_up(self, bucket: Bucket) -> None:
-        """A bucket is deleted when the last message of its last segment is due and next to leave the queue."""
-        self.take_out(bucket)
-        self.delete(bucket)
-
-    @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45", when=lambda *_: True)
-    def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
-        """A load that fails is asked for again; a bucket whose snapshot is missing is dropped with all it holds."""
-        return outcome != NOT_PERSISTED and self.placed.has(bucket)
-
-    def give_up(self, bucket: Bucket) -> None:
-        """The bucket is dropped: what it has left is held no longer."""
-        self.held.forget(bucket.held_behind(bucket.current))
-        self.take_away(bucket)
-        self.delete(bucket)
+    # ---- Its end
 
     def delete(self, bucket: Bucket) -> Promise:
         """Delete a bucket's snapshot and key; if that fails, the next clear tries again."""
@@ -662,33 +408,23 @@ class Tracker(Part):
         deleted.then(lambda well: None if well else self.retired.append(bucket))
         return deleted
 
-    # ---- Its end
-
     @rule("BD-31", source=f"{TRACKER}, PRs 19801, 26401")
     def clear(self) -> None:
         """A clear forgets every message at once and leaves the timer alone; what is under way has no effect."""
         buckets = [*self.placed.buckets(), *self.retired]
         self.retired = []
         self.placed.pieces = []
-        self.load = None
+        self.loading.load = None
         for bucket in buckets:
             bucket.given_up = True
-            self.delete_when_created(bucket)
+            started(self.delete_when_created(bucket))
         self.empty_memory()
 
     @rule("BD-31")
-    def delete_when_created(self, bucket: Bucket) -> Promise:
+    async def delete_when_created(self, bucket: Bucket) -> None:
         """A clear deletes each snapshot and its key as soon as these are stored."""
-        deleted = Promise()
-        bucket.created.then(lambda stored: self.delete(bucket).then(deleted.settle))
-        return deleted
-
-    def empty_memory(self) -> None:
-        """Nothing is held any more."""
-        self.shared = []
-        self.mutable.clear()
-        self.tails = {}
-        self.held.clear()
+        await bucket.created
+        await self.delete(bucket)
 
     @rule("BD-32", source=f"{TRACKER}, PR 26053", when=lambda t: True)
     def close(self) -> bool:
@@ -846,33 +582,30 @@ class BucketDelivery(Reference):
 
     def complete(self, i: int) -> str | None:
         """A call takes effect, and ends."""
-        call = self.durable.calls.take(i)
-        if call:
-            call.ended(*call.effect())
-        return call.label if call else None
+        return self.end(i, takes_effect=True)
 
     def fail(self, i: int) -> str | None:
         """A call ends without effect: it was not persisted."""
-        return self.end(i, NOT_PERSISTED)
+        return self.end(i, takes_effect=False, failure=NOT_PERSISTED)
 
     def conflict(self, i: int) -> str | None:
         """A key update meets a version that has changed. Any other call fails."""
-        return self.end(i, BAD_VERSION)
-
-    def end(self, i: int, how: int) -> str | None:
-        """A call ends without effect."""
-        call = self.durable.calls.take(i)
-        if call:
-            call.ended(how if call.updates_key else NOT_PERSISTED, None)
-        return call.label if call else None
+        return self.end(i, takes_effect=False, failure=BAD_VERSION)
 
     def stored(self, i: int) -> str | None:
         """A call takes effect, and ends as if it had not."""
+        return self.end(i, takes_effect=True, failure=NOT_PERSISTED)
+
+    def end(self, i: int, takes_effect: bool, failure: int = OK) -> str | None:
+        """A call ends; answers with its label."""
         call = self.durable.calls.take(i)
-        if call:
-            call.effect()
-            call.ended(NOT_PERSISTED, None)
-        return call.label if call else None
+        if call is None:
+            return None
+        answer = call.effect() if takes_effect else None
+        if failure:
+            answer = (failure if call.updates_key else NOT_PERSISTED), None
+        call.ended.settle(answer)
+        return call.label
 
     def storage(self, mode: int) -> None:
         """From now on calls wait to be ended, or take effect and end as they are made."""
@@ -911,7 +644,7 @@ class BucketDelivery(Reference):
     # ---- Trackers come and go
 
     def crash(self, failing: int, order: int) -> None:
-        """The broker is gone with all calls under way, and another one recovers; so many of its reads fail at first."""
+        """The broker is gone with all calls under way, and another one recovers; ``failing`` reads fail at first."""
         self.durable.calls.waiting = []
         self.closed = []
         self.recover(failing, order)
@@ -934,7 +667,7 @@ class BucketDelivery(Reference):
         self.tracker = None
         tracker = self.Tracker(self.config, self.durable, self.now)
         keys = sorted(self.durable.keys, reverse=self.config.key_order == "down")
-        tracker.recover(permuted(keys, order), failing)
+        tracker.Recovery(tracker).recover(permuted(keys, order), failing)
         self.tracker = tracker
 
     # ---- What is seen

@@ -1,21 +1,25 @@
-"""What is stored: buckets cut into segments, the cursor's properties, and the calls that change both.
+"""What is stored: buckets cut into segments, the cursor's properties, and a tracker's calls that change both.
 
-Whoever calls gets the outcome when an operation ends the call. While a tracker recovers, its calls end at once.
+A flow is an ``async`` method: it waits for the outcomes of calls, and of other flows. Calls end when an operation ends
+them. While a tracker recovers, they end at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
+from broker_tck.model.rules import Part, rule
 
 # ---- What is to come
 
 
 class Promise:
-    """An outcome that is not there yet. Those who wait for it are told in the order in which they came."""
+    """An outcome that is not there yet. Those who wait for it go on in the order in which they came."""
+
+    __slots__ = "outcome", "settled", "waiting"
 
     def __init__(self) -> None:
         self.settled = False
@@ -23,18 +27,23 @@ class Promise:
         self.waiting: list[Callable[[Any], None]] = []
 
     def settle(self, outcome: Any) -> None:
-        """Tell the outcome, once."""
+        """The outcome is there."""
         self.settled, self.outcome = True, outcome
         waiting, self.waiting = self.waiting, []
         for told in waiting:
             told(outcome)
 
     def then(self, told: Callable[[Any], None]) -> None:
-        """Go on with the outcome, at once if it is there."""
+        """Tell somebody the outcome, at once if it is there."""
         if self.settled:
             told(self.outcome)
         else:
             self.waiting.append(told)
+
+    def __await__(self) -> Generator[Promise, None, Any]:
+        if not self.settled:
+            yield self
+        return self.outcome
 
 
 def settled(outcome: Any) -> Promise:
@@ -44,22 +53,37 @@ def settled(outcome: Any) -> Promise:
     return promise
 
 
+def started(flow: Coroutine[Promise, None, Any]) -> Promise:
+    """Run a flow until it waits, and on from there; settles with what it returns."""
+    ended = Promise()
+    go_on(flow, ended)
+    return ended
+
+
+def go_on(flow: Coroutine[Promise, None, Any], ended: Promise, _: Any = None) -> None:
+    """Run a flow on until it waits once more."""
+    try:
+        awaited = flow.send(None)
+    except StopIteration as end:
+        ended.settle(end.value)
+    else:
+        awaited.then(partial(go_on, flow, ended))
+
+
 def all_of(promises: Sequence[Promise]) -> Promise:
     """The outcomes of all, in a list, when the last one is there."""
     whole = Promise()
     left = len(promises)
 
-    def told(_: Any) -> None:
+    def one_more(_: Any) -> None:
         nonlocal left
         left -= 1
         if left == 0:
             whole.settle([promise.outcome for promise in promises])
 
     for promise in promises:
-        promise.then(told)
-    if not promises:
-        whole.settle([])
-    return whole
+        promise.then(one_more)
+    return whole if promises else settled([])
 
 
 # ---- Buckets
@@ -91,12 +115,14 @@ class Snapshot(NamedTuple):
 class Bucket:
     """A sealed bucket. Of its segments, one is loaded; those behind it are in the storage alone."""
 
-    def __init__(self, ledgers: Range) -> None:
+    def __init__(self, ledgers: Range, sources: Sequence[Bucket] = ()) -> None:
         self.ledgers = ledgers
+        self.sources = sources
+        """The buckets that it was merged of."""
         self.about: Sequence[About] = []
         """What is known of each segment."""
         self.size = 0
-        """How many indexes it had when it was made."""
+        """Number of indexes that it had when it was made."""
         self.current = 1
         """The number of the segment that was loaded last, counted from 1."""
         self.held: set[Position] = set()
@@ -104,12 +130,10 @@ class Bucket:
         self.created = Promise()
         """Settles with whether the snapshot is stored, after its key was put, or could not be."""
         self.id: int | None = None
-        """The snapshot's; None: there is none yet."""
+        """The number of its snapshot; None: there is none yet."""
         self.keyed = False
         """Whether its key was put."""
         self.merging = False
-        self.sources: Sequence[Bucket] = []
-        """The buckets that it was merged of."""
         self.was_recovered = False
         self.given_up = False
         """Whether it was cleared, so that its snapshot is of no use."""
@@ -135,20 +159,22 @@ class Bucket:
 
 OK, NOT_PERSISTED, BAD_VERSION, MISSING, UNREADABLE = range(5)
 """How a call ends: well, not persisted, at a version that has changed, not there, nothing that can be read."""
-Ended = Callable[[int, Any], None]
-"""Told how a call ended, and with what."""
+Answer = tuple[int, Any]
+"""How a call ended, and with what."""
+Effect = Callable[[], Answer]
+"""What a call does to what is durable."""
 
 
-@dataclass
 class Call:
     """A call that waits for its end."""
 
-    label: str
-    effect: Callable[[], tuple[int, Any]]
-    """What it does to what is durable; answers how it ends, and with what."""
-    ended: Ended
-    owner: object
-    """Whoever made it."""
+    def __init__(self, label: str, effect: Effect, owner: object) -> None:
+        self.label = label
+        self.effect = effect
+        self.owner = owner
+        """Whoever made it."""
+        self.ended = Promise()
+        """Settles with its :data:`Answer`."""
 
     @property
     def reads(self) -> bool:
@@ -168,9 +194,9 @@ class Durable:
         self.snapshots: dict[int, Snapshot] = {}
         self.unreadable: set[int] = set()
         self.made = 0
-        """Ids that were given."""
+        """Number of ids that were given."""
         self.keys: dict[Range, int] = {}
-        """The id of each range."""
+        """The snapshot of each range, by its number."""
         self.first_live: int | None = None
         """The ledger of the cursor's mark-delete position."""
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
@@ -179,13 +205,13 @@ class Durable:
 
     # ---- What calls do
 
-    def create(self, snapshot: Snapshot) -> tuple[int, Any]:
-        """Store a snapshot under a new id."""
+    def create(self, snapshot: Snapshot) -> Answer:
+        """Store a snapshot under a new number."""
         self.made += 1
         self.snapshots[self.made] = snapshot
         return OK, self.made
 
-    def read(self, number: int | None, part: Callable[[Snapshot], Any]) -> tuple[int, Any]:
+    def read(self, number: int | None, part: Callable[[Snapshot], Any]) -> Answer:
         """Read a part of a snapshot."""
         if number not in self.snapshots:
             return MISSING, None
@@ -193,17 +219,197 @@ class Durable:
             return UNREADABLE, None
         return OK, part(self.snapshots[number])
 
-    def delete(self, number: int) -> tuple[int, Any]:
+    def delete(self, number: int) -> Answer:
         """Delete a snapshot. One that is not there is as good as deleted."""
         self.snapshots.pop(number, None)
         return OK, None
 
-    def put(self, ledgers: Range, number: int) -> tuple[int, Any]:
+    def put(self, ledgers: Range, number: int) -> Answer:
         """Write down which snapshot is of a range."""
         self.keys[ledgers] = number
         return OK, None
 
-    def remove(self, ledgers: Range) -> tuple[int, Any]:
+    def remove(self, ledgers: Range) -> Answer:
         """Strike the property of a range out."""
         self.keys.pop(ledgers, None)
         return OK, None
+
+
+# ---- What a tracker asks for
+
+ATTEMPTS = 4
+"""Maximum number of times that a call is made."""
+Update = Callable[[], Coroutine[Promise, None, bool]]
+"""Changes a property of the cursor; answers whether that went well."""
+
+
+class Snapshots(Part):
+    """Writes snapshots, reads their segments, deletes them, and keeps the cursor's properties in step."""
+
+    def __init__(self, durable: Durable) -> None:
+        self.durable = durable
+        self.recovering = False
+        """Whether calls end at once, as those of a recovery do."""
+        self.failing = 0
+        """Number of reads that are yet to fail while that is so."""
+        self.closed = False
+        """Whether its tracker is: nothing is read any more."""
+        self.updating = False
+        """Whether a key is being updated."""
+        self.updates: list[tuple[Update, Promise]] = []
+        """The key updates that wait for that one, each with the promise of its outcome."""
+
+    # ---- Calls
+
+    @rule("BD-15", source="ImmutableBucket, PR 19577")
+    def retried(self, outcome: int, attempts: int) -> bool:
+        """A call that was not persisted is made again at once, four times in all; any other failure is final."""
+        return outcome == NOT_PERSISTED and attempts < ATTEMPTS
+
+    async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
+        """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
+        outcome, answer = await self.call(label, effect)
+        attempts = 1
+        while again(outcome, attempts):
+            outcome, answer = await self.call(label, effect)
+            attempts += 1
+        return outcome, answer
+
+    def call(self, label: str, effect: Effect) -> Promise:
+        """Make a call; settles with its answer. What a closed tracker reads never comes."""
+        call = Call(label, effect, self)
+        if call.reads and self.closed:
+            pass
+        elif self.recovering and call.reads and self.failing > 0:
+            self.failing -= 1
+            call.ended.settle((NOT_PERSISTED, None))
+        elif self.recovering or self.durable.answers_at_once:
+            call.ended.settle(effect())
+        else:
+            self.durable.calls.begin(call)
+        return call.ended
+
+    # ---- Snapshots
+
+    @rule("BD-13", source="the snapshot's format, PR 19706")
+    def about(self, segment: Segment) -> About:
+        """A snapshot says of each segment which positions it has, and its first and last time."""
+        return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
+
+    async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
+        """Store a bucket's segments, then put its key; ``lost`` follows if they could not be stored."""
+        label = f"create:{name(bucket.ledgers)}:{bucket.last}"
+        effect = partial(self.durable.create, Snapshot(bucket.about, segments))
+        outcome, number = await self.ask(label, effect, self.retried)
+        if outcome == OK:
+            bucket.id = number
+            bucket.keyed = self.puts_key(bucket) and await self.in_turn(partial(self.put, bucket))
+        else:
+            lost()
+        bucket.created.settle(outcome == OK)
+
+    def read(self, bucket: Bucket, first: int, last: int) -> Promise:
+        """Some of a bucket's segments, numbered from 1; settles with how that ended, and with them."""
+        return self.read_part(f"load:{bucket.id}:{first}-{last}", bucket, lambda s: s.segments[first - 1 : last])
+
+    def describe(self, bucket: Bucket) -> Promise:
+        """What a bucket's snapshot says of its segments; settles with how that ended, and with it."""
+        return self.read_part(f"load:{bucket.id}", bucket, lambda s: s.about)
+
+    def read_part(self, label: str, bucket: Bucket, part: Callable[[Snapshot], Any]) -> Promise:
+        """A part of a snapshot."""
+        return started(self.ask(label, partial(self.durable.read, bucket.id, part), self.retried))
+
+    def delete(self, bucket: Bucket) -> Promise:
+        """Delete a bucket's snapshot, then its key; settles with whether both went well. It is done once at a time."""
+        if bucket.deleted is None or bucket.deleted.settled:
+            bucket.deleted = self.begin_deletion(bucket)
+        return bucket.deleted
+
+    @rule(
+        "BD-16",
+        source="BucketDelayedDeliveryTracker, PR 19577",
+        needs="calls_under_way",
+        when=lambda s, bucket: bucket.id is None,
+    )
+    def begin_deletion(self, bucket: Bucket) -> Promise:
+        """A bucket that could not be stored has no snapshot that could be deleted."""
+        return settled(True) if bucket.id is None else started(self.delete_snapshot(bucket, bucket.id))
+
+    @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401", when=lambda *_: True)
+    async def delete_snapshot(self, bucket: Bucket, number: int) -> bool:
+        """The snapshot of a bucket is deleted before its key is removed."""
+        outcome, _ = await self.ask(f"delete:{number}", partial(self.durable.delete, number), self.retried)
+        return outcome == OK and bool(await self.in_turn(partial(self.remove, bucket)))
+
+    def close(self) -> None:
+        """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
+        self.closed = True
+        calls = self.durable.calls
+        calls.waiting = [call for call in calls.waiting if not (call.reads and call.owner is self)]
+
+    # ---- Keys
+
+    @rule("BD-17")
+    def updated_again(self, outcome: int, attempts: int) -> bool:
+        """A key update that meets a bad version is made again, four times in all; one that fails otherwise is not."""
+        return outcome == BAD_VERSION and attempts < ATTEMPTS
+
+    @rule("BD-17", when=lambda *_: True)
+    def puts_key(self, bucket: Bucket) -> bool:
+        """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared."""
+        return not bucket.given_up
+
+    @rule("BD-17")
+    def has_key(self, bucket: Bucket) -> bool:
+        """A key is removed only if it still leads to the snapshot that was deleted."""
+        return self.durable.keys.get(bucket.ledgers) == bucket.id
+
+    async def put(self, bucket: Bucket) -> bool:
+        """Put a bucket's key."""
+        assert bucket.id is not None
+        effect = partial(self.durable.put, bucket.ledgers, bucket.id)
+        outcome, _ = await self.ask(f"put:{name(bucket.ledgers)}={bucket.id}", effect, self.updated_again)
+        return outcome == OK
+
+    async def remove(self, bucket: Bucket) -> bool:
+        """Remove a bucket's key, if it has one."""
+        if not self.has_key(bucket):
+            return True
+        effect = partial(self.durable.remove, bucket.ledgers)
+        outcome, _ = await self.ask(f"remove:{name(bucket.ledgers)}", effect, self.updated_again)
+        return outcome == OK
+
+    @rule("BD-17", when=lambda s, update: s.updating)
+    def in_turn(self, update: Update) -> Promise:
+        """Key updates are made one after another."""
+        outcome = Promise()
+        if self.updating:
+            self.updates.append((update, outcome))
+        else:
+            started(self.make_first(update, outcome))
+        return outcome
+
+    async def make_first(self, update: Update, outcome: Promise) -> None:
+        """Make an update that need not wait. Those that wait for it begin before whoever asked for it goes on."""
+        self.updating = True
+        well = await update()
+        self.updating = bool(self.updates)
+        if self.updating:
+            started(self.make_waiting())
+        outcome.settle(well)
+
+    async def make_waiting(self) -> None:
+        """Make the updates that wait. Whoever asked for one goes on before the next one begins."""
+        more = True
+        while more:
+            update, outcome = self.updates.pop(0)
+            well = await update()
+            more = self.updating = bool(self.updates)
+            outcome.settle(well)
+
+
+@cache
+def name(ledgers: Range) -> str:
+    """A range as labels have it."""
+    return f"{ledgers[0]}-{ledgers[1]}"

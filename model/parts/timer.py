@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Callable
 
 from broker_tck.model.rules import Part, rule
 
@@ -10,13 +11,17 @@ TRACKER = "AbstractDelayedDeliveryTracker"
 
 
 class Timer(Part):
-    """A clock, and at most one timeout on it. The tracker says for which moment it wants it."""
+    """A clock, and at most one timeout on it. The tracker says for which moment it wants it.
+
+    ``fired`` is called at each firing.
+    """
 
     target: int | None = None
     """The moment for which the timer takes itself to be armed."""
 
-    def __init__(self, now: int) -> None:
+    def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
         self.now = now
+        self.fired = fired
         self.armed: list[int] = []
         self.timeout: int | None = None
         self.cancelled: int | None = None
@@ -108,10 +113,8 @@ class Timer(Part):
         self.last_run = self.now
         if deadline == self.timeout:
             self.timeout = self.target = None
-        self.ran()
-
-    def ran(self) -> None:
-        """A callback has run, of which a tracker may have more to say."""
+        if self.fired:
+            self.fired()
 
     @rule("DD-24", when=lambda t: t.cancelled is not None)
     def stale(self) -> bool:

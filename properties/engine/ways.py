@@ -32,7 +32,7 @@ def way_named(
     if len(fitting) > 1:
         there = ", ".join(repr(called(way, by_clause=True)) for way in fitting)
         raise ValueError(f"{wanted!r} is one of several ways of {number}; say which: {there}")
-    if not fitting and (renamed := [way for way in ways if way.was and plain(wanted) in former_spellings(way)]):
+    if not fitting and (renamed := [way for way in ways if pathless(wanted) in former_spellings(way)]):
         fitting = renamed[:1]
         name = next(name for name, way in names_of(ways).items() if way is fitting[0])
         logging.getLogger(__name__).warning("broker-tck: %s: %r is now called %r", number, wanted, name)
@@ -93,11 +93,15 @@ def spellings(way: Way) -> set[str]:
 
 
 def former_spellings(way: Way) -> set[str]:
-    """How a way might be written by its former name. In a part, its clause may be named without the part's path."""
+    """How a way might be written by its former name, or with its clause in another part: without the parts' names."""
     clause, _, name = way.was.rpartition(": ")
-    inside = way.clause.rpartition(".")[0]
-    clauses = clause, f"{inside}.{clause}"
-    return {plain(name), *(plain(f"{c}: {name}") for c in clauses), *(plain(f"{name} ({c})") for c in clauses)}
+    former = {name, f"{clause}: {name}", f"{name} ({clause})"} if name else set[str]()
+    return {pathless(each) for each in (*former, f"{way.clause}: {way.name}", f"{way.name} ({way.clause})")}
+
+
+def pathless(text: str) -> str:
+    """A way as it is written, without the names of the parts that its clause is in."""
+    return re.sub(r"(\w+\.)+(?=\w)", "", plain(text))
 
 
 def plain(text: str) -> str:

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.bucket_delivery.keys import KeyUpdates
-from broker_tck.implementations.bucket_delivery.promises import Promise
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
-from broker_tck.implementations.interface import (
-    BucketDeliveryConfig,
-    BucketSnapshotStorage,
-    Clock,
-    CursorProperties,
-    Done,
-    Position,
-    Timer,
-)
+from broker_tck.implementations.interface import Done, Position
 from broker_tck.implementations.mutants.mutant import mutant
 
 MAX_INT = 2**31 - 1
@@ -53,34 +43,3 @@ class CloseThatWaitsNeverEnds(BucketTracker):
         super().close(told.append)
         if told:
             done(None)
-
-
-class RemovesByKey(KeyUpdates):
-    """Removes a key wherever it leads."""
-
-    def remove(self, key: str, number: int) -> Promise[bool]:
-        """Remove a key; tells whether that went well."""
-        leads_to = self._calls.property_of(key)
-        return super().remove(key, number if leads_to is None else int(leads_to))
-
-
-@mutant(
-    "BD-17",
-    source="apache/pulsar PR 26401",
-    conditions=4,
-    deep=True,
-    shows="Two buckets of the same range, one after the other, whose calls overlap.",
-)
-class RemovesTheKeyOfItsHeir(BucketTracker):
-    """The deletion of a bucket removes its key, though that leads to a later bucket of the same range by then."""
-
-    def __init__(
-        self,
-        config: BucketDeliveryConfig,
-        clock: Clock,
-        timer: Timer,
-        storage: BucketSnapshotStorage,
-        cursor: CursorProperties,
-    ) -> None:
-        super().__init__(config, clock, timer, storage, cursor)
-        vars(self._snapshots)["_keys"] = RemovesByKey(self._calls)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from broker_tck.model.bucket_delivery.parts import NO_LIMIT, Cutting, Held, Mutable, Placed, Selection, Timer, messages
 from broker_tck.model.bucket_delivery.releases import best
@@ -97,10 +98,7 @@ of(Mutable.takes, look="ledgers that come late: below the bucket, inside it, or 
     ),
     instead(
         "inside its range",
-        (
-            "Your tracker's growing bucket takes a ledger inside its range that is below its last one; that must be "
-            "kept in memory."
-        ),
+        "Your tracker's growing bucket takes a ledger below its last one, but inside its range; memory must keep that.",
         lambda m, ledger, covered: not covered and (m.ledgers is None or ledger >= m.ledgers[0]),
     ),
     instead(
@@ -123,7 +121,7 @@ of(Mutable.seals, look="the last ledger once more; the least number itself; what
     instead(
         "at its last ledger",
         "Your tracker seals its growing bucket within a ledger; only a ledger above it may seal it.",
-        lambda m, ledger, covered: m.has_enough() and not covered and m.reaches(ledger),
+        lambda m, ledger, covered: m.has_enough() and not covered and m.is_below(ledger + 1),
     ),
     instead(
         "one more needed",
@@ -144,25 +142,22 @@ of(Mutable.seals, look="the last ledger once more; the least number itself; what
 of(Mutable.due, look="a firing that moves nothing; what is sealed although it was due")(
     instead(
         "absent",
-        (
-            "What is due stays in your tracker's growing bucket; it must leave it at each firing, and when messages "
-            "are asked for."
-        ),
+        "What is due stays in your tracker's growing bucket; it must leave at each firing and each get.",
         lambda m, cutoff: [],
     ),
-    instead(
-        "strictly before",
-        "What is due exactly at the cut-off stays in your tracker's growing bucket; it must leave it.",
-        lambda m, cutoff: m.taken(cutoff - 1),
-    ),
 )
+
+
+@around(Mutable.due, "BD-09", "strictly before")
+def strictly_before(due: Method, m: Mutable, cutoff: int) -> Any:
+    """What is due exactly at the cut-off stays in your tracker's growing bucket; it must leave it."""
+    return due(m, cutoff - 1)
+
+
 of(Mutable.begin_anew, look="a range that goes on from what was sealed")(
     instead(
         "absent",
-        (
-            "After a seal your tracker's growing bucket goes on with the old range; the next message decides if it "
-            "begins."
-        ),
+        "After a seal your tracker's growing bucket keeps the old range; the next message must begin a new one.",
         lambda m: None,
     ),
 )
@@ -176,40 +171,40 @@ of(
     instead(
         "absent",
         "Your tracker ends no segment for its time; it must span less than the time step.",
-        lambda c, first, before, at: False,
+        lambda c, segment, at: False,
     ),
     instead(
         "a step longer",
         "A segment of your tracker spans a whole time step; it must span less.",
-        lambda c, first, before, at: at > first + c.time_step,
+        lambda c, segment, at: at > segment[0][0] + c.time_step,
     ),
     instead(
         "a step shorter",
         "A segment of your tracker ends sooner than it must.",
-        lambda c, first, before, at: at >= first + c.time_step - 1,
+        lambda c, segment, at: at >= segment[0][0] + c.time_step - 1,
     ),
     instead(
         "a step of 32 bits",
         "Your tracker keeps 32 bits of the time step; a larger one must stay as it is.",
-        lambda c, first, before, at: at >= first + (c.time_step + 2**31) % 2**32 - 2**31,
+        lambda c, segment, at: at >= segment[0][0] + (c.time_step + 2**31) % 2**32 - 2**31,
     ),
     instead(
         "from the one before",
         "Your tracker counts the time step from the index before; it counts from the first of the segment.",
-        lambda c, first, before, at: at >= before + max(c.time_step, 1),
+        lambda c, segment, at: at >= segment[-1][0] + max(c.time_step, 1),
     ),
 )
 of(Cutting.is_full)(
-    instead("absent", "Your tracker puts more indexes into a segment than the limit says.", lambda c, n: False),
+    instead("absent", "Your tracker puts more indexes into a segment than the limit says.", lambda c, segment: False),
     instead(
         "one more",
         "A segment of your tracker holds one index more than the limit.",
-        lambda c, n: c.most != NO_LIMIT and n > c.most,
+        lambda c, segment: c.most != NO_LIMIT and len(segment) > c.most,
     ),
     instead(
         "no limit below one",
         "Your tracker takes a limit of 0 indexes for none; only -1 is no limit.",
-        lambda c, n: c.most > 0 and n >= c.most,
+        lambda c, segment: c.most > 0 and len(segment) >= c.most,
     ),
 )
 
@@ -223,7 +218,6 @@ of(
         "two segments needed",
         "Your tracker merges only buckets with two segments that are not loaded; one must be enough.",
         lambda s, bucket: bucket.unloaded > 1,
-        was="tracker.selection.is_eligible: two segments needed",
     ),
 )
 
@@ -232,7 +226,6 @@ of(
     "BD-27",
     "a bucket with nothing left to load is merged as well",
     "Your tracker merges buckets that have nothing left to load; it must leave them alone.",
-    was="tracker.selection.MergesLoaded: a bucket with nothing left to load is merged as well",
 )
 class MergesLoaded(Selection):
     """Its last segment stands for the next one."""
@@ -261,12 +254,7 @@ of(Selection.best)(
 )
 
 
-@around(
-    Selection.best,
-    "BD-27",
-    "fewest alone",
-    was="tracker.selection.FewestAlone: the fewest messages decide, whatever the next time",
-)
+@around(Selection.best, "BD-27", "fewest alone", was="FewestAlone: the fewest messages decide, whatever the next time")
 def fewest_alone(_: Method, __: Selection, runs: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
     """Your tracker merges by the fewest messages alone; of equal runs it must merge the one that is due first."""
     return min(reversed(runs), key=messages, default=[])
@@ -277,34 +265,17 @@ of(Selection.next_time)(
         "absent",
         "Your tracker chooses what to merge without the time of the next segment; it must look at that.",
         lambda s, bucket: 0,
-        was="tracker.selection.next_time: absent",
     ),
     instead(
         "of what is loaded",
         "Your tracker chooses what to merge by the segments that are loaded; the next ones must decide.",
         lambda s, bucket: bucket.about[bucket.current - 1].first_time,
-        was="tracker.selection.next_time: of what is loaded",
     ),
 )
 of(Selection.widest)(
-    instead(
-        "absent",
-        "Your tracker merges nothing; it must merge up to four neighbours.",
-        lambda s, n: 0,
-        was="tracker.selection.widest: absent",
-    ),
-    instead(
-        "two",
-        "Your tracker merges two buckets at a time; it must merge up to four.",
-        lambda s, n: min(2, n),
-        was="tracker.selection.widest: two",
-    ),
-    instead(
-        "three",
-        "Your tracker merges three buckets at most; it must merge up to four.",
-        lambda s, n: min(3, n),
-        was="tracker.selection.widest: three",
-    ),
+    instead("absent", "Your tracker merges nothing; it must merge up to four neighbours.", lambda s, n: 0),
+    instead("two", "Your tracker merges two buckets at a time; it must merge up to four.", lambda s, n: min(2, n)),
+    instead("three", "Your tracker merges three buckets at most; it must merge up to four.", lambda s, n: min(3, n)),
 )
 
 # ---- The timer
@@ -330,7 +301,7 @@ of(
     "DD-24",
     "fires at rest",
     "Your tracker's timeouts fire only after the clock has moved on; each must fire at its own time.",
-    was="tracker.timer.FiresAtRest: timeouts fire when the clock stands still again",
+    was="FiresAtRest: timeouts fire when the clock stands still again",
 )
 class FiresAtRest(Timer):
     """The clock moves before any timeout fires."""

@@ -5,8 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from broker_tck.model.bucket_delivery.snapshots import ATTEMPTS, KeyUpdate, Snapshots, name
-from broker_tck.model.bucket_delivery.stored import BAD_VERSION, NOT_PERSISTED, OK, About, Bucket, Promise
+from broker_tck.model.bucket_delivery.stored import (
+    ATTEMPTS,
+    BAD_VERSION,
+    NOT_PERSISTED,
+    OK,
+    About,
+    Bucket,
+    Snapshots,
+    Update,
+    name,
+    started,
+)
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
@@ -35,10 +45,7 @@ of(Snapshots.retried, look="the number of attempts; failures of another kind")(
 of(Snapshots.about, look="a first or last time that is another segment's; positions of the segment alone")(
     instead(
         "absent",
-        (
-            "A snapshot of your tracker says nothing of its segments; it must say which positions they have, and "
-            "their times."
-        ),
+        "A snapshot of your tracker says nothing of its segments; it must list their positions and times.",
         lambda s, segment: About(0, 0, frozenset()),
     ),
     instead(
@@ -62,11 +69,11 @@ of(Snapshots.about, look="a first or last time that is another segment's; positi
 look_at("BD-16", "segments behind the first; which snapshot is deleted: that of another bucket of the same range")
 
 
-@around(Snapshots.begin_deletion, "BD-16", "another's snapshot", was="tracker.snapshots.number_of: absent")
+@around(Snapshots.begin_deletion, "BD-16", "another's snapshot", was="number_of: absent")
 def another_s_snapshot(begin_deletion: Method, s: Snapshots, bucket: Bucket) -> Any:
     """Your tracker deletes another bucket's snapshot in place of one that could not be stored; it must delete none."""
     number = s.durable.keys.get(bucket.ledgers)
-    return begin_deletion(s, bucket) if number is None else s.delete_snapshot(bucket, bucket.id or number)
+    return begin_deletion(s, bucket) if number is None else started(s.delete_snapshot(bucket, bucket.id or number))
 
 
 of(
@@ -89,22 +96,20 @@ of(
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
 )
-of(Snapshots.stored)(
+of(Snapshots.puts_key)(
     instead(
         "absent",
         "Your tracker puts the key of a bucket that was cleared; it must not.",
-        lambda s, bucket: s.put(bucket),
-        was="tracker.snapshots.puts_key: absent",
+        lambda s, bucket: True,
+        was="stored: absent",
     ),
 )
 of(Snapshots.has_key)(
     instead(
         "absent",
-        (
-            "Your tracker removes a key that leads to another snapshot by then; it may only if it still leads to the"
-            " deleted one."
-        ),
+        "Your tracker removes a key that leads to another snapshot by then; it must leave that key alone.",
         lambda s, bucket: True,
+        seen="PR 26401",
     ),
 )
 
@@ -113,37 +118,31 @@ of(Snapshots.has_key)(
     Snapshots.delete_snapshot,
     "BD-17",
     "key first",
-    was="tracker.snapshots.KeyFirst: the key is removed before the snapshot is deleted",
+    was="KeyFirst: the key is removed before the snapshot is deleted",
 )
-def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> Promise:
+async def key_first(_: Method, s: Snapshots, bucket: Bucket, number: int) -> bool:
     """Your tracker removes the key of a bucket before its snapshot is deleted; the key must go last."""
-    removed, deleted = Promise(), Promise()
-
-    def delete(_: bool) -> None:
-        effect = partial(s.durable.delete, number)
-        s.call(f"delete:{number}", effect, lambda outcome, _: deleted.settle(outcome == OK), s.retried)
-
-    s.remove(bucket, removed)
-    removed.then(delete)
-    return deleted
+    await s.in_turn(partial(s.remove, bucket))
+    outcome, _ = await s.ask(f"delete:{number}", partial(s.durable.delete, number), s.retried)
+    return bool(outcome == OK)
 
 
 @around(
     Snapshots.write,
     "BD-17",
     "key before snapshot",
-    was="tracker.snapshots.KeyBeforeSnapshot: the key is put before the snapshot is stored",
+    was="KeyBeforeSnapshot: the key is put before the snapshot is stored",
 )
-def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
+async def key_before_snapshot(write: Method, s: Snapshots, bucket: Bucket, *rest: Any) -> None:
     """Your tracker puts the key of a bucket before its snapshot is stored; it must put it after that."""
     guessed = s.durable.made + 1
     label = f"put:{name(bucket.ledgers)}={guessed}"
-    s.call(label, partial(s.durable.put, bucket.ledgers, guessed), lambda *_: None, s.updated_again)
-    write(s, bucket, *rest)
+    started(s.ask(label, partial(s.durable.put, bucket.ledgers, guessed), s.updated_again))
+    await write(s, bucket, *rest)
 
 
-@around(Snapshots.enqueue, "BD-17", "side by side", was="tracker.snapshots.SideBySide: keys are updated side by side")
-def side_by_side(_: Method, s: Snapshots, update: KeyUpdate) -> None:
+@around(Snapshots.in_turn, "BD-17", "side by side", was="SideBySide: keys are updated side by side")
+def side_by_side(in_turn: Method, s: Snapshots, update: Update) -> Any:
     """Your tracker updates keys side by side; one must come after another."""
-    s.update = None
-    s.start(update)
+    s.updating = False
+    return in_turn(s, update)

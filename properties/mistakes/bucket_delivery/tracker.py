@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
 
-from broker_tck.model.bucket_delivery.specification import Tracker
-from broker_tck.model.bucket_delivery.stored import Bucket, Index, Position, Promise, Range, Segment
+from broker_tck.model.bucket_delivery.releases import forget_boundaries
+from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
+from broker_tck.model.bucket_delivery.stored import Bucket, Index, Segment
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
@@ -54,10 +55,7 @@ of(Tracker.available, look="both queues, either of which may be empty; a count a
     ),
     instead(
         "whatever is held",
-        (
-            "Your tracker says that a message is available if the first index in memory is due, although it holds "
-            "nothing."
-        ),
+        "Your tracker says that a message is available although it holds nothing; it must hold one.",
         lambda t: t.next_time() <= t.cutoff(),
     ),
 )
@@ -74,37 +72,34 @@ of(Tracker.pause, look="a test for a fixed delay that was taken over from the tr
 
 # ---- Sealing
 
-of(Tracker.crosses, look="a late message after a recovery, or after a clear: a range that begins below sealed buckets")(
+of(Sealing.crosses, look="a late message after a recovery, or after a clear: a range that begins below sealed buckets")(
     instead(
         "absent",
         "Your tracker's growing bucket grows across a sealed one; it must be sealed before.",
-        lambda t, ledger: False,
+        lambda s, ledger: False,
     ),
 )
-of(Tracker.keeps_in_memory, look="a bucket that another one is placed over: nobody loads what it has left")(
+of(Sealing.keeps_in_memory, look="a bucket that another one is placed over: nobody loads what it has left")(
     instead(
         "absent",
         "Your tracker seals a range that meets a sealed bucket; what it holds must be kept in memory.",
-        lambda t, ledgers: False,
+        lambda s, ledgers: False,
     ),
 )
 look_at(
     "BD-11", "what is in memory after a seal; an index from before a refusal, which a recovery takes for one of now"
 )
-of(Tracker.worth_storing)(
+of(Sealing.worth_storing)(
     instead(
         "absent",
         "A seal of your tracker stores indexes of messages that are held no longer; it must store what is held.",
-        lambda t, indexes: indexes,
+        lambda s, indexes: indexes,
     ),
 )
 of(Tracker.wake, look="a boundary that is due while its bucket is being stored or merged")(
     instead(
         "absent",
-        (
-            "The end of a creation, or of a merge, leaves your tracker's timer as it is; it must fire it if something"
-            " is due."
-        ),
+        "The end of a creation or merge leaves your tracker's timer alone; it must fire it if something is due.",
         lambda t: None,
     ),
 )
@@ -122,11 +117,16 @@ of(Tracker.comes_out)(
     ),
     instead(
         "before its next segment",
-        (
-            "Your tracker hands out the last message of a segment before the next segment is loaded; it must wait for"
-            " that."
-        ),
+        "Your tracker hands out the last message of a segment before the next one is loaded; it must wait for that.",
         lambda t, index, cutoff: index[0] <= cutoff or t.is_orphan(index[1]),
+    ),
+)
+of(Tracker.costs)(
+    instead(
+        "dropped costs",
+        "An index that your tracker drops counts as handed out; it must cost nothing.",
+        lambda t, dropped: True,
+        was="DroppedCosts: what is dropped costs as much as what is handed out",
     ),
 )
 of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no orphans")(
@@ -137,26 +137,33 @@ of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no o
     ),
     instead(
         "the ledger itself",
-        (
-            "Your tracker drops messages of the ledger of the mark-delete position itself; only those of ledgers below "
-            "it are orphans."
-        ),
+        "Your tracker drops messages of the mark-delete position's own ledger; only those below it are orphans.",
         lambda t, ledger: t.durable.first_live is not None and ledger <= t.durable.first_live,
     ),
 )
-of(Tracker.ending, look="a segment of orphans before one that is alive")(
+of(Loading.ending, look="a segment of orphans before one that is alive")(
     instead(
         "absent",
-        "Your tracker does not load the next segment if one ends; it must before the last message leaves.",
-        lambda t, index, orphan: None,
+        "Your tracker does not load the next segment when one ends; it must, before the last message leaves.",
+        lambda loading, index, orphan: None,
     ),
 )
-look_at("BD-46", "a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away")
-of(Tracker.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
+of(
+    Loading.has_effect,
+    look="a load under way at a clear or a merge: what it puts into memory, and whose boundary it takes away",
+)(
+    instead(
+        "late load",
+        "A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not.",
+        lambda loading, bucket: True,
+        was="LateLoad: a late load takes the boundary that is there now",
+    ),
+)
+of(Loading.used_up, look="a bucket that is deleted while messages of it are in memory alone, or never")(
     instead(
         "absent",
         "Your tracker keeps a bucket that is used up; it must delete the bucket.",
-        lambda t, bucket: None,
+        lambda loading, bucket: None,
     ),
 )
 look_at("BD-20", "a boundary that is forgotten; a segment that is skipped; a snapshot that another tracker has deleted")
@@ -173,18 +180,12 @@ of(Tracker.has_closed)(
     ),
     instead(
         "with its creations",
-        (
-            "A close of your tracker ends when its snapshots are created; it must wait for all calls that change "
-            "something."
-        ),
+        "A close of your tracker ends with its creations; it must wait for all calls that change something.",
         lambda t: all(bucket.created.settled for bucket in t.left),
     ),
     instead(
         "without keys",
-        (
-            "A close of your tracker does not wait for the cursor's properties to be put and removed; it must wait "
-            "for all calls that change something."
-        ),
+        "A close of your tracker does not wait for key updates; it must wait for all calls that change something.",
         lambda t: all(call.updates_key for call in t.durable.calls.waiting if call.owner is t.snapshots),
     ),
 )
@@ -192,9 +193,7 @@ of(Tracker.has_closed)(
 # ---- Mistakes in flows
 
 
-@around(
-    Tracker.add, "BD-42", "repeated updates", was="tracker.TimerAtRepeated: a repeated add brings the timer up to date"
-)
+@around(Tracker.add, "BD-42", "repeated updates", was="TimerAtRepeated: a repeated add brings the timer up to date")
 def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A repeated add brings your tracker's timer up to date; it must change nothing."""
     accepted = bool(add(t, *message))
@@ -203,7 +202,7 @@ def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(Tracker.add, "BD-42", "refused updates", was="tracker.TimerAtRefusal: a refusal brings the timer up to date")
+@around(Tracker.add, "BD-42", "refused updates", was="TimerAtRefusal: a refusal brings the timer up to date")
 def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     """A refused add brings your tracker's timer up to date; it must leave the timer alone."""
     accepted = bool(add(t, *message))
@@ -212,9 +211,7 @@ def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
     return accepted
 
 
-@around(
-    Tracker.reset_tick, "DD-27", "the tick updates", was="tracker.TimerAtTick: a new tick brings the timer up to date"
-)
+@around(Tracker.reset_tick, "DD-27", "the tick updates", was="TimerAtTick: a new tick brings the timer up to date")
 def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     """A new tick brings your tracker's timer up to date; it must leave the timer alone."""
     reset_tick(t, tick)
@@ -222,230 +219,179 @@ def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
 
 
 @around(
-    Tracker.take,
+    Sealing.take,
     "BD-08",
     "sealed with it",
-    was="tracker.SealsWithTrigger: the message that makes it sealed is sealed with it",
+    was="SealsWithTrigger: the message that makes it sealed is sealed with it",
 )
-def sealed_with_it(take: Method, t: Tracker, index: Index) -> None:
+def sealed_with_it(take: Method, s: Sealing, index: Index, covered: bool) -> None:
     """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
-    if t.mutable.seals(index[1], t.placed.over(index[1]) is not None):
-        t.mutable.add(index)
-        t.seal()
+    if s.tracker.mutable.seals(index[1], covered):
+        s.tracker.mutable.add(index)
+        s.seal()
     else:
-        take(t, index)
+        take(s, index, covered)
 
 
-@around(
-    Tracker.load_into_memory,
-    "BD-11",
-    "first not loaded",
-    was="tracker.FirstNotLoaded: the first segment is not in memory",
-)
-def first_not_loaded(load_into_memory: Method, t: Tracker, bucket: Bucket, segment: Segment) -> None:
+@around(Loading.load_into_memory, "BD-11", "first not loaded", was="FirstNotLoaded: the first segment is not in memory")
+def first_not_loaded(load_into_memory: Method, loading: Loading, bucket: Bucket, segment: Segment) -> None:
     """The first segment of a bucket that your tracker has sealed is not in memory; it must be loaded."""
     if bucket.current > 1 or bucket.was_recovered:
-        load_into_memory(t, bucket, segment)
+        load_into_memory(loading, bucket, segment)
     else:
-        t.tails[t.boundary(segment[-1])] = bucket
+        loading.tails[loading.boundary(segment[-1])] = bucket
 
 
-@around(Tracker.place, "BD-11", "all loaded", was="tracker.AllLoaded: all segments stay in memory")
-def all_loaded(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
+@around(Sealing.place, "BD-11", "all loaded", was="AllLoaded: all segments stay in memory")
+def all_loaded(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker keeps all segments of a sealed bucket in memory; only the first may be loaded."""
-    bucket = place(t, ledgers, segments)
-    t.share(*segments[1:])
-    return bucket
+    place(s, bucket, segments)
+    s.tracker.share(chain(*segments[1:]))
 
 
 @around(
-    Tracker.place,
+    Sealing.place,
     "BD-11",
     "placed when stored",
-    was="tracker.PlacedWhenStored: nothing lies over its range until it is stored",
+    was="PlacedWhenStored: nothing lies over its range until it is stored",
 )
-def placed_when_stored(place: Method, t: Tracker, ledgers: Range, segments: Sequence[Segment]) -> Any:
+def placed_when_stored(place: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A sealed bucket of your tracker lies over its range only when it is stored; it must from the seal on."""
-    bucket = place(t, ledgers, segments)
+    place(s, bucket, segments)
     if not bucket.created.settled:
-        t.placed.remove(bucket)
-        bucket.created.then(lambda stored: t.placed.put(bucket) if stored else None)
-    return bucket
+        s.placed.remove(bucket)
+        bucket.created.then(lambda stored: s.placed.put(bucket) if stored else None)
 
 
-@around(
-    Tracker.not_stored,
-    "BD-16",
-    "the others are lost",
-    was="tracker.LosesSegments: the segments behind the first are lost",
-)
-def the_others_are_lost(not_stored: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
+@around(Sealing.not_stored, "BD-16", "the others are lost", was="LosesSegments: the segments behind the first are lost")
+def the_others_are_lost(not_stored: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """Your tracker loses the messages behind the first segment of a bucket that could not be stored."""
-    not_stored(t, bucket, segments[:1])
+    not_stored(s, bucket, segments[:1])
 
 
-@around(Tracker.not_stored, "BD-16", "stays placed", was="tracker.StaysPlaced: the bucket stays placed")
-def stays_placed(_: Method, t: Tracker, bucket: Bucket, segments: Sequence[Segment]) -> None:
+@around(Sealing.not_stored, "BD-16", "stays placed", was="StaysPlaced: the bucket stays placed")
+def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
     """A bucket that your tracker could not store stays placed; its messages must be kept in no bucket."""
     bucket.current = bucket.last
-    t.share(*segments[1:])
+    s.tracker.share(chain(*segments[1:]))
 
 
 @around(
-    Tracker.given,
-    "BD-19",
-    "dropped costs",
-    was="tracker.DroppedCosts: what is dropped costs as much as what is handed out",
-)
-def dropped_costs(given: Method, t: Tracker, most: int) -> list[Position]:
-    """An index that your tracker drops counts as handed out; it must cost nothing."""
-    found: list[Position] = []
-    for _ in range(most):
-        before = len(t.shared)
-        found += one_of_all(given, t)
-        if len(t.shared) == before:
-            break
-    return found
-
-
-def one_of_all(given: Method, t: Tracker) -> list[Position]:
-    """Let one index come out."""
-    kept, t.shared = t.shared, t.shared[:1]
-    found: list[Position] = given(t, 1)
-    came_out = not t.shared or t.shared[0] is not kept[0]
-    loaded = [index for index in t.shared if index is not kept[0]]
-    t.shared = sorted([*(kept[1:] if came_out else kept), *loaded])
-    return found
-
-
-@around(
-    Tracker.is_given_up,
+    Loading.is_given_up,
     "BD-20",
     "boundary forgotten",
-    was="tracker.ForgetsBoundary: a failed load has its boundary forgotten",
+    was="ForgetsBoundary: a failed load has its boundary forgotten",
 )
-def boundary_forgotten(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
-    """Your tracker forgets if a segment ends if the load of the next one fails; it must ask for that again."""
-    given_up = bool(is_given_up(t, bucket, outcome))
-    t.forget_boundaries(bucket)
+def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
+    """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
+    given_up = bool(is_given_up(loading, bucket, outcome))
+    forget_boundaries(loading, bucket)
     return given_up
 
 
-@around(Tracker.is_given_up, "BD-20", "skipped", was="tracker.SkipsSegment: a segment that cannot be loaded is skipped")
-def skipped(is_given_up: Method, t: Tracker, bucket: Bucket, outcome: int) -> bool:
+@around(Loading.is_given_up, "BD-20", "skipped", was="SkipsSegment: a segment that cannot be loaded is skipped")
+def skipped(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
     """Your tracker skips a segment that cannot be loaded; it must ask for that again."""
-    given_up = bool(is_given_up(t, bucket, outcome))
+    given_up = bool(is_given_up(loading, bucket, outcome))
     bucket.current = min(bucket.current + (not given_up), bucket.last)
     return given_up
 
 
 @around(
-    Tracker.is_given_up,
+    Loading.is_given_up,
     "BD-20",
     "asks for ever",
-    was="tracker.AsksForMissing: a missing snapshot is asked for again and again",
+    was="AsksForMissing: a missing snapshot is asked for again and again",
 )
-def asks_for_ever(_: Method, __: Tracker, ___: Bucket, ____: int) -> bool:
+def asks_for_ever(_: Method, __: Loading, ___: Bucket, ____: int) -> bool:
     """Your tracker asks again and again for a segment whose snapshot is not there; it must drop the bucket."""
     return False
 
 
-of(Tracker.load_ended, breaks="BD-20")(
+of(Loading.load_ended, breaks="BD-20")(
     instead(
         "fires nothing",
         "The end of a load leaves your tracker's timer alone; the timer must fire, as messages may be due.",
-        lambda t, load: None,
-        was="tracker.LoadFiresNothing: the end of a load fires nothing",
+        lambda loading, load: None,
+        was="LoadFiresNothing: the end of a load fires nothing",
     ),
 )
 
 
 @around(
-    Tracker.loaded,
+    Loading.loaded,
     "BD-21",
     "deleted when loaded",
-    was="tracker.DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
+    was="DeletedAtLastLoad: a bucket is deleted as soon as its last segment is loaded",
 )
-def deleted_when_loaded(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
+def deleted_when_loaded(
+    loaded: Method, loading: Loading, bucket: Bucket, index: Index, segments: list[Segment]
+) -> None:
     """Your tracker deletes a bucket as soon as its last segment is loaded; its last message must be due first."""
-    there = t.placed.has(bucket)
-    loaded(t, bucket, index, segments)
-    if there and segments and bucket.unloaded == 0:
-        t.used_up(bucket)
+    loaded(loading, bucket, index, segments)
+    if segments and bucket.unloaded == 0:
+        loading.used_up(bucket)
 
 
 @around(
-    Tracker.ending,
+    Loading.ending,
     "BD-29",
     "orphans end it",
-    was="tracker.EndsWithOrphans: where orphans end, the next segment is not loaded",
+    was="EndsWithOrphans: where orphans end, the next segment is not loaded",
 )
-def orphans_end_it(ending: Method, t: Tracker, index: Index, orphan: bool) -> Bucket | None:
+def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool) -> Bucket | None:
     """If an orphan ends a segment, your tracker does not load the next segment; it must."""
-    bucket: Bucket | None = None if orphan else ending(t, index, orphan)
+    bucket: Bucket | None = None if orphan else ending(loading, index, orphan)
     return bucket
 
 
-@around(Tracker.loaded, "BD-46", "late load", was="tracker.LateLoad: a late load takes the boundary that is there now")
-def late_load(loaded: Method, t: Tracker, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
-    """A load of your tracker that ends when its bucket is gone puts its messages into memory; it must not."""
-    if t.placed.has(bucket):
-        loaded(t, bucket, index, segments)
-        return
-    t.tails.pop(t.boundary(index), None)
-    if segments:
-        bucket.current += 1
-        t.load_into_memory(bucket, segments[0])
-
-
-@around(
-    Tracker.empty_memory, "BD-31", "growing kept", was="tracker.KeepsGrowing: what the growing bucket holds is kept"
-)
-def growing_kept(empty_memory: Method, t: Tracker) -> None:
+@around(Tracker.clear, "BD-31", "growing kept", was="KeepsGrowing: what the growing bucket holds is kept")
+def growing_kept(clear: Method, t: Tracker) -> None:
     """A clear leaves what your tracker's growing bucket holds; it must forget that as well."""
-    ledgers, queue = t.mutable.ledgers, t.mutable.queue
-    empty_memory(t)
-    t.mutable.ledgers, t.mutable.queue = ledgers, queue
+    mutable = t.mutable
+    clear(t)
+    t.mutable = mutable
 
 
-@around(Tracker.empty_memory, "BD-31", "range kept", was="tracker.KeepsRange: the growing bucket keeps its range")
-def range_kept(empty_memory: Method, t: Tracker) -> None:
+@around(Tracker.clear, "BD-31", "range kept", was="KeepsRange: the growing bucket keeps its range")
+def range_kept(clear: Method, t: Tracker) -> None:
     """After a clear, your tracker's growing bucket keeps its range; it must begin anew."""
     ledgers = t.mutable.ledgers
-    empty_memory(t)
+    clear(t)
     t.mutable.ledgers = ledgers
 
 
-@around(Tracker.clear, "BD-31", "load waited for", was="tracker.WaitsForLoad: a load under way is waited for")
+@around(Tracker.clear, "BD-31", "load waited for", was="WaitsForLoad: a load under way is waited for")
 def load_waited_for(clear: Method, t: Tracker) -> None:
     """After a clear, a get of your tracker waits for a load that was under way; it must not."""
-    load = t.load
+    load = t.loading.load
     clear(t)
-    t.load = load
+    t.loading.load = load
 
 
 @around(
     Tracker.delete_when_created,
     "BD-31",
     "unstored forgotten",
-    was="tracker.ForgetsUnstored: snapshots that are being stored are forgotten",
+    was="ForgetsUnstored: snapshots that are being stored are forgotten",
 )
-def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> Any:
+async def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bucket) -> None:
     """A clear of your tracker forgets snapshots that are not stored yet; it must delete them once they are."""
-    return delete_when_created(t, bucket) if bucket.created.settled else Promise()
+    if bucket.created.settled:
+        await delete_when_created(t, bucket)
 
 
-@around(Tracker.clear, "BD-31", "timer disarmed", was="tracker.DisarmsTimer: the timer is disarmed")
+@around(Tracker.clear, "BD-31", "timer disarmed", was="DisarmsTimer: the timer is disarmed")
 def timer_disarmed(clear: Method, t: Tracker) -> None:
     """A clear disarms your tracker's timer; it must leave the timer alone."""
     clear(t)
     t.update_timer()
 
 
-@around(Tracker.close, "BD-32", "sealed at close", was="tracker.SealsAtClose: the growing bucket is sealed")
+@around(Tracker.close, "BD-32", "sealed at close", was="SealsAtClose: the growing bucket is sealed")
 def sealed_at_close(close: Method, t: Tracker) -> bool:
     """Your tracker stores its growing bucket when it is closed; it must store nothing."""
-    t.seal()
+    t.sealing.seal()
     return bool(close(t))
 
 

@@ -1,0 +1,274 @@
+"""What a bucket tracker does behind the scenes: it trims and merges sealed buckets, and recovers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from heapq import merge
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from broker_tck.model.bucket_delivery.parts import Piece, Selection, piece_of
+from broker_tck.model.bucket_delivery.stored import (
+    MISSING,
+    NOT_PERSISTED,
+    OK,
+    UNREADABLE,
+    About,
+    Bucket,
+    Index,
+    Promise,
+    Range,
+    Segment,
+    all_of,
+    settled,
+    started,
+)
+from broker_tck.model.reference import Fault
+from broker_tck.model.rules import Part, rule
+
+if TYPE_CHECKING:
+    from broker_tck.model.bucket_delivery.specification import Tracker
+
+FAULTS = {
+    NOT_PERSISTED: "BucketSnapshotPersistenceException",
+    MISSING: "BucketNotExistException",
+    UNREADABLE: "InvalidSnapshotException",
+}
+"""What a recovery raises, by why a bucket could not be read."""
+TRACKER = "BucketDelayedDeliveryTracker"
+
+
+# ---- Trimming and merging
+
+
+class Maintenance(Part):
+    """Trims and merges a tracker's buckets if a seal made too many. There is one chain of such work at a time."""
+
+    Selection = Selection
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.placed = tracker.placed
+        self.selection = self.Selection()
+        self.chain: Promise | None = None
+        """Trim and merge under way; settles when both have ended, however that went."""
+
+    @rule("BD-26", source=TRACKER, needs="maintenance")
+    def too_many(self) -> bool:
+        """There are too many buckets if there are more than the limit, and the limit is above 0."""
+        return 0 < self.tracker.config.max_buckets < len(self.placed.pieces)
+
+    @rule("BD-26", needs="maintenance")
+    def busy(self) -> bool:
+        """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
+        return self.chain is not None and not self.chain.settled
+
+    def after_seal(self) -> None:
+        """A bucket was sealed."""
+        if self.too_many() and not self.busy():
+            self.chain = started(self.trim_and_merge())
+
+    async def trim_and_merge(self) -> None:
+        """Trim one bucket after another, then merge if there are still too many."""
+        for victim in self.victims():
+            if not await self.trim(victim):
+                return
+        if self.too_many():
+            await self.merge()
+
+    # ---- Trim
+
+    @rule("BD-30", source=f"{TRACKER}, PRs 26240, 26309", needs="maintenance")
+    def is_trimmed_at(self, ledgers: Range) -> bool:
+        """A trim deletes the buckets all of whose ledgers are below that of the mark-delete position."""
+        return self.tracker.is_orphan(ledgers[1])
+
+    def victims(self) -> list[Piece]:
+        """Where buckets lie that are to be trimmed, in the order in which that is done."""
+        return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
+
+    async def trim(self, victim: Piece) -> bool:
+        """Trim a bucket, if that is still to be done; whether the chain goes on."""
+        await self.stored(victim.bucket)
+        if not self.is_still_victim(victim.bucket):
+            return True
+        deleted: bool = await self.tracker.snapshots.delete(victim.bucket)
+        if deleted:
+            self.trimmed(victim)
+        return self.goes_on_trimming(deleted)
+
+    @rule("BD-30", needs="maintenance")
+    def stored(self, victim: Bucket) -> Promise:
+        """A trim waits until a bucket is stored before it deletes that."""
+        return victim.created
+
+    @rule("BD-30", needs="maintenance")
+    def is_still_victim(self, victim: Bucket) -> bool:
+        """A bucket that is gone by then, or no longer below that position, is not trimmed."""
+        return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
+
+    @rule("BD-30", needs="maintenance")
+    def goes_on_trimming(self, deleted: bool) -> bool:
+        """The first deletion that fails ends the chain."""
+        return deleted
+
+    @rule("BD-30", needs="maintenance")
+    def trimmed(self, victim: Piece) -> None:
+        """What a trimmed bucket held is held no longer."""
+        if self.placed.has(victim.bucket):
+            self.tracker.loading.take_out(victim.bucket)
+            self.tracker.held.trimmed(victim.bucket)
+
+    # ---- Merge
+
+    async def merge(self) -> None:
+        """Merge what is chosen: read all of it, then put one bucket in its place."""
+        sources = self.selection.choose(self.placed.buckets())
+        if not sources:
+            return
+        for source in sources:
+            source.merging = True
+        read = await self.read_sources(sources)
+        if read is not None and self.can_commit(sources):
+            await self.commit(sources, read)
+        for source in sources:
+            source.merging = False
+        self.tracker.wake()
+
+    async def read_sources(self, sources: Sequence[Bucket]) -> list[list[Segment]] | None:
+        """The segments of each source; None if a source is not stored, or cannot be read."""
+        if not all(await all_of([source.created for source in sources])):
+            return None
+        answers = await all_of([self.tracker.snapshots.read(source, *self.to_merge(source)) for source in sources])
+        return [segments for outcome, segments in answers] if all(outcome == OK for outcome, _ in answers) else None
+
+    @rule("BD-28", source=f"{TRACKER}, PR 26251", needs="maintenance")
+    def to_merge(self, source: Bucket) -> tuple[int, int]:
+        """A merge reads all segments of its sources."""
+        return 1, source.last
+
+    @rule("BD-47", needs="maintenance")
+    def can_commit(self, sources: Sequence[Bucket]) -> bool:
+        """A merge is given up if its sources are gone, or another bucket lies in their range."""
+        there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
+        return len(there) == len(sources) and all(p.bucket is s for p, s in zip(there, sources, strict=True))
+
+    async def commit(self, sources: Sequence[Bucket], read: list[list[Segment]]) -> None:
+        """Put the merged bucket in the place of its sources. These are deleted, or stay as they are stored."""
+        merged = Bucket((sources[0].ledgers[0], sources[-1].ledgers[1]), sources)
+        indexes = self.merged_indexes(*(chain(*segments) for segments in read))
+        self.tracker.sealing.place(merged, self.tracker.cutting.cut(indexes))
+        await merged.created
+        if self.replaces_sources(merged):
+            await all_of([self.tracker.delete(source) for source in sources])
+        else:
+            self.tracker.retired += sources
+
+    @rule("BD-28", needs="maintenance")
+    def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
+        """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
+        return merge(*sources)
+
+    @rule("BD-28", needs="maintenance")
+    def replaces_sources(self, merged: Bucket) -> bool:
+        """A merge deletes its sources when the snapshot and the key of the merged bucket are stored."""
+        return merged.keyed
+
+
+# ---- Recovery
+
+
+class Recovery(Part):
+    """Recovers a tracker's buckets from the keys of the cursor. What it calls ends at once."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.placed = tracker.placed
+
+    def recover(self, keys: Sequence[Range], failing: int) -> None:
+        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
+        snapshots = self.tracker.snapshots
+        snapshots.recovering, snapshots.failing = True, failing
+        useless = self.place_all(keys)
+        read = self.read_all()
+        self.raise_failures(read)
+        self.drop(useless + self.take_over(read))
+        self.tracker.held.recovered(self.placed.buckets())
+        snapshots.recovering = False
+
+    def drop(self, pieces: Iterable[Piece]) -> None:
+        """Delete the buckets that are of no use."""
+        for piece in pieces:
+            self.placed.discard(piece.low, piece.high)
+            self.tracker.delete(piece.bucket)
+
+    def place_all(self, keys: Sequence[Range]) -> list[Piece]:
+        """Place the buckets of all keys that need a place; answers with those that are of no use any more."""
+        useless: list[Piece] = []
+        for ledgers in self.in_order(keys):
+            bucket = Bucket(ledgers)
+            bucket.id = self.tracker.durable.keys[ledgers]
+            bucket.keyed = bucket.was_recovered = True
+            bucket.created = settled(True)
+            useless += self.place_recovered(bucket)
+        return useless
+
+    @rule("BD-34", source=f"{TRACKER}, PR 25990")
+    def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
+        """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
+        return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
+
+    @rule("BD-34")
+    def place_recovered(self, bucket: Bucket) -> list[Piece]:
+        """A recovered bucket whose range meets a placed one is deleted."""
+        if self.placed.meeting(bucket.ledgers):
+            return [piece_of(bucket)]
+        self.placed.put(bucket)
+        return []
+
+    def read_all(self) -> dict[Piece, tuple[int, Segment]]:
+        """Read what each bucket has left."""
+        return {piece: self.read_remains(piece.bucket) for piece in self.placed.pieces}
+
+    def read_remains(self, bucket: Bucket) -> tuple[int, Segment]:
+        """Read what a bucket has left; answers how that ended, and with the segment that is loaded."""
+        outcome, about = self.tracker.snapshots.describe(bucket).outcome
+        if outcome != OK:
+            return outcome, []
+        bucket.about = about
+        bucket.current = self.first_segment(about)
+        bucket.held = bucket.held_behind(bucket.current - 1)
+        bucket.size = len(bucket.held)
+        if not bucket.held:
+            return OK, []
+        outcome, loaded = self.tracker.snapshots.read(bucket, bucket.current, bucket.current).outcome
+        return outcome, loaded[0] if outcome == OK else []
+
+    @rule("BD-39", source="ImmutableBucket")
+    def first_segment(self, about: Sequence[About]) -> int:
+        """A recovery skips the first segments if all of their messages are due; a bucket of no others is deleted."""
+        return 1 + sum(each.last_time <= self.tracker.cutoff() for each in about)
+
+    @rule(
+        "BD-35",
+        source=f"{TRACKER}, PR 22735",
+        when=lambda r, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
+    )
+    def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
+        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
+        for outcome, _ in read.values():
+            if outcome != OK and self.fails_recovery(outcome):
+                raise Fault(FAULTS[outcome])
+
+    @rule("BD-36", source=TRACKER)
+    def fails_recovery(self, outcome: int) -> bool:
+        """A bucket whose snapshot is not there, or has nothing that can be read, is dropped, and its key removed."""
+        return outcome == NOT_PERSISTED
+
+    @rule("BD-37", source=TRACKER, when=lambda r, read: bool(read))
+    def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
+        """Of each recovered bucket one segment is loaded; this and those behind it are held, wherever the cursor is."""
+        for piece, (_, segment) in read.items():
+            if segment:
+                self.tracker.loading.load_into_memory(piece.bucket, segment)
+        return [piece for piece, (_, segment) in read.items() if not segment]
