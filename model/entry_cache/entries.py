@@ -187,15 +187,9 @@ class Store(Part):
 
     # ---- Ways out
 
-    @rule(
-        "EC-26",
-        source="RangeCacheRemovalQueue.getNonEvictableSize",
-        needs="pinned",
-        when=lambda s, entry: entry.reads is None or entry.reads > 0,
-    )
     def remove(self, entry: Cached) -> Removed:
-        """An entry that has left its cache is not reported as protected, though it is still in the queue."""
-        entry.blank = True
+        """Take an entry out of its cache; in the queue it stays. Answers with what was removed."""
+        self.blanks(entry)
         if entry.cached:
             del entry.cache.entries[entry.position]
         counts = self.counted(entry)
@@ -203,6 +197,16 @@ class Store(Part):
         self.evicted += counts[0]
         self.let_go(entry)
         return counts
+
+    @rule(
+        "EC-26",
+        source="RangeCacheRemovalQueue.getNonEvictableSize",
+        needs="pinned",
+        when=lambda s, entry: entry.reads is None or entry.reads > 0,
+    )
+    def blanks(self, entry: Cached) -> None:
+        """An entry that has left its cache is not reported as protected, though it is still in the queue."""
+        entry.blank = True
 
     @rule("EC-12", source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955")
     def gives_back(self, entry: Cached) -> int:

@@ -48,12 +48,9 @@ def counted_if_valid(_: Store, entry: Cached) -> Removed:
     return [1, entry.size] if entry.count else [0, 0]
 
 
-def removed_if_valid(store: Store, entry: Cached) -> Removed:
+def blanks_if_valid(_: Store, entry: Cached) -> None:
     """What somebody released once too often keeps its place in the queue, until a pass removes it once more."""
-    valid = entry.count > 0
-    removed = Store.remove(store, entry)
-    entry.blank = valid
-    return removed
+    entry.blank = entry.count > 0
 
 
 def hands_count_on(store: Store, entry: Cached) -> bool:
@@ -71,7 +68,7 @@ class StoreOf42(Store):
     """A store that keeps what was released once too often."""
 
     counted = counted_if_valid
-    remove = removed_if_valid
+    blanks = blanks_if_valid
 
 
 class Pip430(EntryCaches):
@@ -86,7 +83,7 @@ class StoreOf2026(Store):
     """The same, and an insertion that is refused hands its read count on."""
 
     counted = counted_if_valid
-    remove = removed_if_valid
+    blanks = blanks_if_valid
     enter = hands_count_on
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from broker_tck.model.entry_cache.entries import Cached, Config, Lookup, Position, ReadCounts, Removed, Store
-from broker_tck.model.entry_cache.releases import counted_if_valid, removed_if_valid
+from broker_tck.model.entry_cache.entries import Cache, Cached, Config, Count, Lookup, Position, ReadCounts, Store
+from broker_tck.model.entry_cache.releases import blanks_if_valid, counted_if_valid
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
@@ -20,14 +20,14 @@ of(EntryCaches.misput, look="the comparison of key and value before anything is 
 look_at("EC-04", "where in the queue an entry is put; which time it is given")
 
 
-@around(Store.accept, "EC-04", "a new entry goes to the head")
+@around(Store.accept, "EC-04", "at the head", was="store.EntersAtHead: a new entry goes to the head")
 def enters_at_head(accept: Method, store: Store, entry: Cached) -> None:
     """Your cache puts a new entry at the head of its queue; it goes to the tail."""
     accept(store, entry)
     store.queue.rotate(1)
 
 
-@around(Store.map, "EC-04", "a new entry is as old as the clock")
+@around(Store.map, "EC-04", "as old as the clock", was="store.EntersOld: a new entry is as old as the clock")
 def enters_old(map_: Method, store: Store, entry: Cached) -> None:
     """A new entry has the time 0 in your cache; it must have that of its insertion."""
     entry.stamp = 0
@@ -71,7 +71,9 @@ of(
 )
 
 
-@around(Store.enter, "EC-05", "a new entry takes the old one's place")
+@around(
+    Store.enter, "EC-05", "takes the old one's place", was="store.ReplacesThere: a new entry takes the old one's place"
+)
 def replaces(enter: Method, store: Store, entry: Cached) -> bool:
     """Your cache replaces an entry that is there; it must refuse the new one."""
     if there := there_for(entry):
@@ -79,7 +81,7 @@ def replaces(enter: Method, store: Store, entry: Cached) -> bool:
     return bool(enter(store, entry))
 
 
-@around(Store.enter, "EC-05", "a refused entry adds its size")
+@around(Store.enter, "EC-05", "adds its size", was="store.AddsRefusedSize: a refused entry adds its size")
 def adds_refused_size(enter: Method, store: Store, entry: Cached) -> bool:
     """Your cache adds the size of an entry that it refused."""
     if there_for(entry):
@@ -87,7 +89,9 @@ def adds_refused_size(enter: Method, store: Store, entry: Cached) -> bool:
     return bool(enter(store, entry))
 
 
-@around(Store.enter, "EC-05", "a refused entry has the old one go to the tail")
+@around(
+    Store.enter, "EC-05", "moves the old one", was="store.MovesThere: a refused entry has the old one go to the tail"
+)
 def moves_there(enter: Method, store: Store, entry: Cached) -> bool:
     """A refused insertion moves the entry that is there to the tail of your cache's queue; it must stay."""
     if there := there_for(entry):
@@ -96,7 +100,7 @@ def moves_there(enter: Method, store: Store, entry: Cached) -> bool:
     return bool(enter(store, entry))
 
 
-@around(Store.enter, "EC-05", "a refused value is not released")
+@around(Store.enter, "EC-05", "never released", was="store.KeepsRefused: a refused value is not released")
 def keeps_refused(enter: Method, store: Store, entry: Cached) -> bool:
     """Your cache does not let go of a value that it refused."""
     taken = bool(enter(store, entry))
@@ -109,7 +113,9 @@ def keeps_refused(enter: Method, store: Store, entry: Cached) -> bool:
 look_at("EC-11", "single reads and ranges alike; a read that refreshes the place or the time")
 
 
-@around(EntryCaches.enter, "EC-11", "a refused insertion marks the entry that is there")
+@around(
+    EntryCaches.enter, "EC-11", "refusal marks", was="RefusalMarks: a refused insertion marks the entry that is there"
+)
 def refusal_marks(enter: Method, model: EntryCaches, entry: Cached) -> Cached | None:
     """A refused insertion marks the entry that is there as accessed; your cache must leave it as it is."""
     there = there_for(entry)
@@ -129,7 +135,7 @@ class AccessedBefore(EntryCaches):
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
-        self.marked: set[tuple[object, Position]] = set()
+        self.marked: set[tuple[Cache, Position]] = set()
 
     def touch(self, entry: Cached, alone: bool) -> None:
         """Mark an entry, and keep its position in mind if it is read alone."""
@@ -137,34 +143,38 @@ class AccessedBefore(EntryCaches):
         if alone:
             self.marked.add((entry.cache, entry.position))
 
-    def enter(self, entry: Cached) -> Cached | None:
+    def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Insert an entry with the mark of its position."""
-        entry.accessed = (entry.cache, entry.position) in self.marked
-        return super().enter(entry)
+        inserted = super().insert(cache, position, size, count)
+        if inserted and (cache, position) in self.marked:
+            inserted.accessed = True
+        return inserted
 
 
-@around(EntryCaches.touch, "EC-11", "a single read marks nothing")
+@around(EntryCaches.touch, "EC-11", "single reads unmarked", was="SingleReadsUnmarked: a single read marks nothing")
 def single_reads_unmarked(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
     """A read of one entry does not mark it as accessed in your cache; it must."""
     if not alone:
         touch(model, entry, alone)
 
 
-@around(EntryCaches.touch, "EC-11", "a range marks nothing")
+@around(EntryCaches.touch, "EC-11", "ranges unmarked", was="RangesUnmarked: a range marks nothing")
 def ranges_unmarked(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
     """A read of a range does not mark its entries as accessed in your cache; it must."""
     if alone:
         touch(model, entry, alone)
 
 
-@around(EntryCaches.touch, "EC-11", "a single read renews the time")
+@around(EntryCaches.touch, "EC-11", "renews the time", was="SingleReadsRenew: a single read renews the time")
 def single_reads_renew(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
     """A read makes an entry of your cache as young as a new one; its time must stay."""
     touch(model, entry, alone)
     entry.stamp = model.now if alone else entry.stamp
 
 
-@around(EntryCaches.touch, "EC-11", "a single read moves the entry to the tail")
+@around(
+    EntryCaches.touch, "EC-11", "moves to the tail", was="SingleReadsMove: a single read moves the entry to the tail"
+)
 def single_reads_move(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
     """A read moves the entry to the end of your cache's queue; it must stay where it is."""
     touch(model, entry, alone)
@@ -314,34 +324,28 @@ of(Store.counted)(
 )
 of(Store.let_go, look="a removal that frees what others hold")(
     instead(
-        "a removal frees what readers hold",
+        "frees what is held",
         "Your cache frees a value that a reader still holds; the last holder frees it.",
         lambda s, entry: s.release(entry, entry.count),
+        was="store.FreesHeld: a removal frees what readers hold",
     ),
 )
 of(EntryCaches.empty, look="the size before instead of the sum that was removed")(
     instead(
-        "a clear leaves the last entry",
+        "leaves the last entry",
         "A clear of your cache leaves the entry that came last; it must remove everything.",
         lambda m, cache: m.store.remove_all([*cache.entries.values()][:-1]),
+        was="ClearLeavesLast: a clear leaves the last entry",
     ),
 )
 
 
-def stays_protected(store: Store, entry: Cached) -> Removed:
-    """A removal that leaves its place in the queue as it was."""
-    removed = Store.remove(store, entry)
-    entry.blank = False
-    return removed
-
-
-of(Store.remove, look="every way out of the cache, and whether the place in the queue is blank afterwards")(
-    instead("absent", "Your cache reports what has left it as protected.", stays_protected, was="store.blanks: absent"),
+of(Store.blanks, look="every way out of the cache, and whether the place in the queue is blank afterwards")(
+    instead("absent", "Your cache reports what has left it as protected.", lambda s, entry: None),
     instead(
         "unless it was freed",
         "Your cache reports an entry that has left it as protected if its value was freed before.",
-        removed_if_valid,
-        was="store.blanks: unless it was freed",
+        blanks_if_valid,
     ),
 )
 
@@ -351,14 +355,14 @@ of(Store.remove, look="every way out of the cache, and whether the place in the 
 look_at("EC-22", "each of the four; a time that is not renewed lets a pass go round")
 
 
-@around(Store.requeue, "EC-22", "a requeued entry goes to the head")
+@around(Store.requeue, "EC-22", "at the head", was="store.RequeuesAtHead: a requeued entry goes to the head")
 def requeues_at_head(requeue: Method, store: Store, entry: Cached) -> None:
     """Your cache puts a requeued entry at the head of its queue; it goes to the tail."""
     requeue(store, entry)
     store.queue.rotate(1)
 
 
-@around(Store.requeue, "EC-22", "a requeued entry keeps its time")
+@around(Store.requeue, "EC-22", "keeps its time", was="store.RequeuesOld: a requeued entry keeps its time")
 def requeues_old(requeue: Method, store: Store, entry: Cached) -> None:
     """A requeued entry keeps its old time in your cache; it gets the time of now."""
     stamp = entry.stamp
@@ -366,7 +370,7 @@ def requeues_old(requeue: Method, store: Store, entry: Cached) -> None:
     entry.stamp = stamp
 
 
-@around(Store.requeue, "EC-22", "a requeued entry stays accessed")
+@around(Store.requeue, "EC-22", "stays accessed", was="store.StaysAccessed: a requeued entry stays accessed")
 def stays_accessed(requeue: Method, store: Store, entry: Cached) -> None:
     """A requeued entry stays marked as accessed in your cache; the mark must go."""
     accessed = entry.accessed
@@ -374,7 +378,7 @@ def stays_accessed(requeue: Method, store: Store, entry: Cached) -> None:
     entry.accessed = accessed
 
 
-@around(Store.requeue, "EC-22", "a requeueing is not counted")
+@around(Store.requeue, "EC-22", "uncounted", was="store.RequeuesUncounted: a requeueing is not counted")
 def requeues_uncounted(requeue: Method, store: Store, entry: Cached) -> None:
     """Your cache does not count how often an entry was requeued."""
     requeue(store, entry)

@@ -47,21 +47,26 @@ of(Passes.keeps_in_size_pass, look="expired entries that lose their protection, 
 )
 
 
-@around(Passes.drop_blank, "EC-02", "a blank is counted as removed")
+@around(Passes.drop_blank, "EC-02", "counted as removed", was="BlankCounted: a blank is counted as removed")
 def blank_counted(drop_blank: Method, passes: Passes, blank: Cached, removed: Removed) -> None:
     """A pass of your cache counts what has left already as removed; it must count nothing."""
     drop_blank(passes, blank, removed)
     add(removed, [1, blank.size])
 
 
-@around(Passes.drop_blank, "EC-02", "a blank is counted as an entry")
+@around(Passes.drop_blank, "EC-02", "counted as an entry", was="BlankCountedAsEntry: a blank is counted as an entry")
 def blank_counted_as_entry(drop_blank: Method, passes: Passes, blank: Cached, removed: Removed) -> None:
     """A pass of your cache counts what has left already as an entry; it must count nothing."""
     drop_blank(passes, blank, removed)
     add(removed, [1, 0])
 
 
-@around(Passes.drop_blank, "EC-12", "a pass that meets a blank removes what has its position now")
+@around(
+    Passes.drop_blank,
+    "EC-12",
+    "removes what is there now",
+    was="BlankTakenForEntry: a pass that meets a blank removes what has its position now",
+)
 def blank_taken_for_entry(drop_blank: Method, passes: Passes, blank: Cached, removed: Removed) -> None:
     """A pass of your cache removes another entry in place of one that has left; it must look at the entry itself."""
     drop_blank(passes, blank, removed)
@@ -69,20 +74,22 @@ def blank_taken_for_entry(drop_blank: Method, passes: Passes, blank: Cached, rem
         add(removed, passes.store.remove(there))
 
 
-@around(Passes.visit, "EC-03", "a pass ends at a blank")
+@around(Passes.visit, "EC-03", "ends at a blank", was="StopsAtBlank: a pass ends at a blank")
 def stops_at_blank(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
     """A pass of your cache ends where an entry has left already; it must go on."""
     blank = head.blank
     return visit(passes, head, *rest) and not blank
 
 
-@around(Passes.visit, "EC-34", "a pass ends where it requeues")
+@around(Passes.visit, "EC-34", "ends at a requeueing", was="EndsAtRequeueing: a pass ends where it requeues")
 def ends_at_requeueing(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
     """A size pass of your cache ends where it requeues an entry; it must go round."""
     return visit(passes, head, *rest) and head not in passes.store.queue
 
 
-@around(Passes.visit, "EC-22", "a requeueing is counted for reads alone")
+@around(
+    Passes.visit, "EC-22", "counted for reads alone", was="CountsTurnsForReads: a requeueing is counted for reads alone"
+)
 def counts_turns_for_reads(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
     """Your cache counts a requeueing for expected reads alone; one counter counts both kinds."""
     before, extended = head.requeued, passes.extends_accessed and head.accessed
@@ -328,20 +335,20 @@ of(EntryCaches.run, look="the order: what time removes need not be asked for aga
 )
 
 
-@around(EntryCaches.run, "EC-38", "a scheduled run makes the size pass first")
+@around(EntryCaches.run, "EC-38", "size pass first", was="RunsSizeFirst: a scheduled run makes the size pass first")
 def runs_size_first(_: Method, model: EntryCaches) -> None:
     """A scheduled run of your cache makes the size pass first; the time pass comes first."""
     model.relieve()
     model.passes.time_pass(model.now - model.config.ttl)
 
 
-@around(EntryCaches.run, "EC-38", "a scheduled run makes the time pass alone")
+@around(EntryCaches.run, "EC-38", "time pass alone", was="RunsTimeAlone: a scheduled run makes the time pass alone")
 def runs_time_alone(_: Method, model: EntryCaches) -> None:
     """A scheduled run of your cache makes the time pass alone; the size pass must follow."""
     model.passes.time_pass(model.now - model.config.ttl)
 
 
-@around(EntryCaches.run, "EC-38", "a scheduled run makes the size pass alone")
+@around(EntryCaches.run, "EC-38", "size pass alone", was="RunsSizeAlone: a scheduled run makes the size pass alone")
 def runs_size_alone(_: Method, model: EntryCaches) -> None:
     """A scheduled run of your cache makes the size pass alone; the time pass comes first."""
     model.relieve()

@@ -214,9 +214,10 @@ of(Reads.read_again)(
 look_at("RC-07", "reads that fail in another part, and release what they had")
 of(Reads.counts_from)(
     instead(
-        "the entries of an answer have one count",
+        "one count for all",
         "All entries of an answer share one read count in your cache; each has its own.",
         lambda r, request, start: dict.fromkeys(request.entries, r.read_counts.new(start)),
+        was="OneCountForAll: the entries of an answer have one count",
     ),
 )
 
@@ -225,6 +226,7 @@ of(Reads.counts_from)(
     "RC-04",
     "the rank is asked for with the request",
     "Your cache asks for a reader's rank with the request; it must when the storage answers.",
+    was="RankedWhenAsked: the rank is asked for with the request",
 )
 class RankedWhenAsked(Reads):
     """A cursor that moves meanwhile counts as it stood."""
@@ -243,7 +245,7 @@ class RankedWhenAsked(Reads):
         return self.starts[request]
 
 
-@around(Reads.started, "EC-47", "it is asked once for each entry")
+@around(Reads.started, "EC-47", "asked for each entry", was="AsksForEachEntry: it is asked once for each entry")
 def asks_for_each_entry(started: Method, reads: Reads, request: Request) -> int:
     """Your cache asks for each entry of an answer whether it is to be cached; once is right."""
     before = reads.evaluated
@@ -257,25 +259,32 @@ def of_its_own(count: Count | None) -> Count | None:
     return None if count is None else Count(count.left)
 
 
-@around(Reads.hand_over, "EC-48", "what is returned has a count of its own")
+@around(Reads.hand_over, "EC-48", "a count of its own", was="CountsApart: what is returned has a count of its own")
 def counts_apart(hand_over: Method, reads: Reads, reader: Reader, entry: int, count: Count | None) -> None:
     """What your cache returns has a read count of its own; it must share that of the cached entry."""
     hand_over(reads, reader, entry, of_its_own(count))
 
 
-@around(Reads.hand_over, "EC-48", "what is returned is not counted")
+@around(Reads.hand_over, "EC-48", "uncounted", was="ReturnedUncounted: what is returned is not counted")
 def returned_uncounted(hand_over: Method, reads: Reads, reader: Reader, entry: int, _: Count | None) -> None:
     """What your cache returns has no read count; it must share that of the cached entry."""
     hand_over(reads, reader, entry, None)
 
 
-@around(Reads.deliver, "EC-48", "only what was cached shares its count")
+@around(
+    Reads.deliver, "EC-48", "cached ones alone share", was="StorageCountsApart: only what was cached shares its count"
+)
 def storage_counts_apart(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
     """What the storage answered has a read count of its own; it must share that of the cached entry."""
     deliver(reads, request, {entry: of_its_own(count) for entry, count in counts.items()})
 
 
-@around(Reads.deliver, "EC-51", "of several listeners, the originals count as well")
+@around(
+    Reads.deliver,
+    "EC-51",
+    "originals count as well",
+    was="OriginalsCount: of several listeners, the originals count as well",
+)
 def originals_count(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
     """Your cache counts an entry as read for its own sake if several readers got copies."""
     shared = len(request.listeners) > 1
@@ -289,6 +298,7 @@ def originals_count(deliver: Method, reads: Reads, request: Request, counts: Cou
     "EC-53",
     "a read can be joined while its listeners are told",
     "A read can still be joined in your cache while its listeners are told; it can no longer.",
+    was="JoinedWhileTold: a read can be joined while its listeners are told",
 )
 class JoinedWhileTold(Reads):
     """It is forgotten when all is done."""
@@ -307,14 +317,19 @@ class JoinedWhileTold(Reads):
         super().settle(request)
 
 
-@around(Reads.read_again, "EC-45", "all is read again, and what was obtained is kept")
+@around(
+    Reads.read_again,
+    "EC-45",
+    "keeps what it had",
+    was="KeepsObtained: all is read again, and what was obtained is kept",
+)
 def keeps_obtained(read_again: Method, reads: Reads, reader: Reader) -> None:
     """Your cache reads all of a range again and keeps what it had; it must ask for what is missing alone."""
     reader.take_all()
     read_again(reads, reader)
 
 
-@around(Reads.discard, "RC-07", "what is discarded does not count")
+@around(Reads.discard, "RC-07", "discarded uncounted", was="DiscardedUncounted: what is discarded does not count")
 def discarded_uncounted(discard: Method, reads: Reads, entries: list[Returned]) -> None:
     """An entry that was read and discarded does not count as read in your cache; it must."""
     for entry in entries:
@@ -443,13 +458,23 @@ of(ReadLimit.timed_out)(
 )
 
 
-@around(ReadLimit.take, "EC-55", "a read that fits waits for those that came before")
+@around(
+    ReadLimit.take,
+    "EC-55",
+    "waits behind others",
+    was="read_limit.WaitsBehind: a read that fits waits for those that came before",
+)
 def waits_behind(take: Method, limit: ReadLimit, reader: Reader) -> bool:
     """A read that would fit waits in your cache behind those that came before."""
     return not limit.waiting and bool(take(limit, reader))
 
 
-@around(ReadLimit.serve, "EC-55", "who waited takes nothing")
+@around(
+    ReadLimit.serve,
+    "EC-55",
+    "takes nothing after waiting",
+    was="read_limit.WaitingTakeNothing: who waited takes nothing",
+)
 def waiting_take_nothing(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
     """A read that has waited takes no permits in your cache."""
     remaining = limit.remaining
@@ -458,7 +483,12 @@ def waiting_take_nothing(serve: Method, limit: ReadLimit, now: int) -> Reader | 
     return head
 
 
-@around(ReadLimit.serve, "EC-55", "a head that does not fit lets the next one go first")
+@around(
+    ReadLimit.serve,
+    "EC-55",
+    "passes over the head",
+    was="read_limit.PassesOver: a head that does not fit lets the next one go first",
+)
 def passes_over(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
     """Your cache serves a later read before the head of the queue, which does not fit yet."""
     head: Reader | None = serve(limit, now)

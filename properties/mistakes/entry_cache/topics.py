@@ -121,7 +121,12 @@ of(Cursors.slowest, look="the least of all positions, not that of any cursor; th
 )
 
 
-@around(Cursors.remove, "EC-58", "a removal does not begin the grace time")
+@around(
+    Cursors.remove,
+    "EC-58",
+    "from the start alone",
+    was="cursors.GraceFromStartAlone: a removal does not begin the grace time",
+)
 def grace_from_start_alone(remove: Method, cursors: Cursors, name: str) -> bool:
     """The grace time of your cache counts from the start alone; it must begin when the last cursor leaves."""
     since = cursors.active.grace.since
@@ -133,7 +138,12 @@ def grace_from_start_alone(remove: Method, cursors: Cursors, name: str) -> bool:
 look_at("RC-11", "counts that are corrected; only the time and the limit of requeueing take such entries away")
 
 
-@around(EntryCaches.uncursor, "RC-11", "a cursor that leaves takes its read off every count")
+@around(
+    EntryCaches.uncursor,
+    "RC-11",
+    "leaving lowers counts",
+    was="LeavingLowersCounts: a cursor that leaves takes its read off every count",
+)
 def leaving_lowers_counts(uncursor: Method, model: EntryCaches, topic: int, name: int) -> bool:
     """A cursor that leaves lowers the counts of what your cache holds; they must stay."""
     if model.cursors[topic].has(str(name)):
@@ -141,7 +151,12 @@ def leaving_lowers_counts(uncursor: Method, model: EntryCaches, topic: int, name
     return bool(uncursor(model, topic, name))
 
 
-@around(EntryCaches.cursor, "RC-11", "a cursor that comes adds its read to every count")
+@around(
+    EntryCaches.cursor,
+    "RC-11",
+    "coming raises counts",
+    was="ComingRaisesCounts: a cursor that comes adds its read to every count",
+)
 def coming_raises_counts(cursor: Method, model: EntryCaches, topic: int, name: int, *rest: int) -> None:
     """A cursor that comes raises the counts of what your cache holds; they must stay."""
     if not model.cursors[topic].has(str(name)):
@@ -182,7 +197,9 @@ of(EntryCaches.close, look="entries of a cache that no name leads to any more")(
 )
 
 
-@around(EntryCaches.reopen, "EC-18", "a topic that is opened again has its old cache")
+@around(
+    EntryCaches.reopen, "EC-18", "its old cache", was="ReopensOldCache: a topic that is opened again has its old cache"
+)
 def reopens_old_cache(reopen: Method, model: EntryCaches, cache: int) -> None:
     """A topic that is opened again has its old cache, with what came late; it must have a new one."""
     left = model.caches[cache]
