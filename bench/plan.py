@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.search.run import residual
+from broker_tck.properties.search.run import failure_bound
 from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
 from broker_tck.spark_fuzz.driver.rounds import AHEAD
 from broker_tck.spark_fuzz.executors.processes import Processes
@@ -58,7 +58,7 @@ class LanePlan(msgspec.Struct, frozen=True):
     most: float
     operations: int
     walks: int
-    residual: float
+    failure_bound: float
     """With 95 % confidence, fewer than this share of walks fail, if none does."""
 
 
@@ -118,7 +118,14 @@ def lane_plan(lane: Lane, samples: Sequence[Sample], rates: Sequence[float], ope
     made, walked = (sum(sample.lanes[lane][name] for sample in samples) for name in ("operations", "walks"))
     walks = round(operations * walked / made)
     return LanePlan(
-        lane.subject, lane.profile, harmonic_mean(rates), min(rates), max(rates), operations, walks, residual(walks)
+        lane.subject,
+        lane.profile,
+        harmonic_mean(rates),
+        min(rates),
+        max(rates),
+        operations,
+        walks,
+        failure_bound(walks),
     )
 
 

@@ -70,7 +70,7 @@ def java() -> Result:
 
 def lives() -> Result:
     """How many whole lives it takes to show the bug in the heap of cursors. Half a minute."""
-    line = "walk --subject pulsar-heap --profile ideal --life whole --walks 1000 --json --seed"
+    line = "walk --subject pulsar-heap --profile ideal --workload whole --walks 1000 --json --seed"
     found = [json.loads(run(f"{line} {seed}"))["walks"][0] for seed in range(SEEDS)]
     return Result(
         {

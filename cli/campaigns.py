@@ -76,7 +76,7 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
         [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
-        [*found, f"residual < {at_most(totals.residual)}"] if totals.residual < 1 else found,
+        [*found, f"failures < {at_most(totals.failure_bound)}"] if totals.failure_bound < 1 else found,
     ]
 
 
@@ -141,10 +141,10 @@ def print_summary(
                 f"{of['states']:,}",
                 f"{of['failing']:,}",
                 ", ".join(vacuous[lane]) or "-",
-                "-" if of["failing"] else f"< {at_most(lane_totals.residual)}",
+                "-" if of["failing"] else f"< {at_most(lane_totals.failure_bound)}",
             )
         )
-    head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "residual"]
+    head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "failures"]
     print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
     if any(vacuous.values()):
@@ -171,7 +171,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
                 **{name: of.figures[name] for name in ("walks", "operations", "failing", "states")},
                 "shapes": of.figures["findings"],
                 "met": dict(sorted(of.met.items())),
-                "residual": None if of.figures["failing"] else of.residual,
+                "residual": None if of.figures["failing"] else of.failure_bound,
             }
             for lane, of in totals.lanes.items()
         ],

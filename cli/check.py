@@ -21,11 +21,11 @@ from broker_tck.cli.options import (
     chosen_profiles,
     contracts_option,
     json_option,
-    life_option,
-    living,
     output_option,
     profile_option,
     subject_option,
+    with_workload,
+    workload_option,
 )
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
@@ -44,7 +44,7 @@ from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 MORE = 10
 """Where walks were not enough, so many times as many are advised."""
 LEGEND = (
-    "residual: where no walk failed, with 95 % confidence fewer than this share of walks fail",
+    "failures: 95 % upper bound on the share of walks that would fail",
     "operations: those of the walks and of the Hypothesis machine",
 )
 CHECK_EXAMPLES = """\b
@@ -66,7 +66,7 @@ Examples:
 @click.option("--isolated", is_flag=True, help="Leave pyproject.toml unread.")
 @subject_option
 @profile_option
-@life_option
+@workload_option
 @click.option("-k", "expression", metavar="EXPR", help="Only subjects and profiles that match: 'heap and not cursors'.")
 @click.option(
     "--rule",
@@ -119,7 +119,7 @@ def check_command(
     isolated: bool,
     named: tuple[Subject, ...],
     profile: str | None,
-    life: str | None,
+    workload: str | None,
     expression: str | None,
     rules: tuple[str, ...],
     junit: str | None,
@@ -131,7 +131,7 @@ def check_command(
 ) -> int:
     """Check subjects against their contract.
 
-    Each is put through the recorded traces of its profile, random walks, the laws that need no model, and the
+    Each is put through the recorded traces of its profile, random walks, the invariants that need no model, and the
     Hypothesis machine; each deviation that its profile declares has to be seen.
 
     Without --subject, the subjects are those that the table [tool.broker-tck] names in the pyproject.toml of this
@@ -153,7 +153,7 @@ def check_command(
     contracts = contract_names or (() if named else settings.contracts)
     own = named or (() if bundled or contract_names else settings.resolved())
     see_possible(named, own, bundled, as_json, given["pdb"], bool(only and given["fail_fast"]))
-    subjects = subjects_of(contracts, own, profile, life)
+    subjects = subjects_of(contracts, own, profile, workload)
     every = [(subject, name) for subject in subjects for name in chosen_profiles(subject, profile)]
     every = [*{(subject.name, name): (subject, name) for subject, name in every}.values()]
     pairs = having(matching(every, expression), only)
@@ -194,16 +194,16 @@ def see_possible(
 
 
 def subjects_of(
-    contracts: Sequence[str], named: Sequence[Subject], profile: str | None, life: str | None
+    contracts: Sequence[str], named: Sequence[Subject], profile: str | None, workload: str | None
 ) -> list[Subject]:
     """The subjects that were named, else all bundled ones of the contracts."""
     if named and not contracts:
-        return living(named, life)
+        return with_workload(named, workload)
     chosen = chosen_contracts(contracts, profile)
     for subject in named:
         if subject.contract not in chosen:
             raise BadInput(f"{subject.name} is a subject of {subject.contract.name}, not of {chosen[0].name}")
-    return living([*named] or [s for contract in chosen for s in bundled(contract)], life)
+    return with_workload([*named] or [s for contract in chosen for s in bundled(contract)], workload)
 
 
 def told_and_kept(

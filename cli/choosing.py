@@ -56,7 +56,7 @@ def matches(expression: str, text: str) -> bool:
 
 
 def named_rules(names: Sequence[str]) -> list[str]:
-    """The rules, laws and variations of these names, whatever their case. BadInput where there is none of a name."""
+    """The rules, invariants and relations of these names, whatever their case. BadInput names an unknown one."""
     if not names:
         return []
     known = {name.lower(): name for contract in CONTRACTS.values() for name in rules_in(contract)}
@@ -67,8 +67,8 @@ def named_rules(names: Sequence[str]) -> list[str]:
 
 
 def rules_in(contract: Contract) -> list[str]:
-    """The rules of a contract by number, and its variations by name."""
-    return [*contract.rules, *(variation.name for variation in contract.variations)]
+    """The rules of a contract by number, and its relations by name."""
+    return [*contract.rules, *(relation.name for relation in contract.relations)]
 
 
 def having(pairs: Sequence[Pair], rules: Sequence[str]) -> list[Pair]:
@@ -84,11 +84,11 @@ def checkable(subject: Subject, profile: str) -> set[str]:
     """What a subject has to keep under a profile."""
     model = subject.contract.model(profile)
     rules = {rule.number for rule in to_exercise(subject, model)}
-    return rules | {each.name for each in subject.contract.variations if each.name not in model.BREAKS}
+    return rules | {each.name for each in subject.contract.relations if each.name not in model.BREAKS}
 
 
 def limited(whole: ProfileResult, rules: Sequence[str]) -> tuple[ProfileResult, str]:
-    """What a check says of these rules: their findings, what laws of them say, and whether they came up.
+    """What a check says of these rules: their findings, what invariants of them say, and whether they came up.
 
     And what it found besides, in few words. That there was no answer counts in any case: nothing is known of what comes
     behind it. Without rules, all counts.

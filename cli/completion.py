@@ -29,7 +29,7 @@ rules = offering(lambda: [number for contract in CONTRACTS.values() for number i
 
 def known_mutants() -> Iterable[str]:
     """The names of all mutants."""
-    from broker_tck.implementations.mutants import MUTANTS
+    from broker_tck.properties.mistakes.implementations import MUTANTS
 
     return MUTANTS
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from broker_tck.properties.engine.accepted import AcceptedWay
+from broker_tck.properties.engine.accepted import AcceptedMistake
 from broker_tck.properties.report.result import CheckResult, ProfileResult
 from broker_tck.properties.verdict import CONFORMS
 from broker_tck.spark_fuzz.report.words import visible
@@ -96,7 +96,7 @@ def sarif(check: CheckResult) -> dict[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def suppressed(each: AcceptedWay) -> dict[str, Any]:
+def suppressed(each: AcceptedMistake) -> dict[str, Any]:
     """What is done otherwise and accepted, as a result that is suppressed."""
     why = {"kind": "inSource", "status": "accepted", "justification": each.reason or each.text}
     return {"ruleId": each.rule, "level": "note", "message": {"text": each.text}, "suppressions": [why]}

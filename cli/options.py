@@ -146,8 +146,10 @@ profile_option = click.option(
     shell_complete=completion.profiles,
     help="The profile. Default: those that the subject declares.",
 )
-life_option = click.option(
-    "--life", metavar="L", help="Make only lives of this kind (active-cursors: whole). Default: whatever may come."
+workload_option = click.option(
+    "--workload",
+    metavar="L",
+    help="Restrict walks to one workload (active-cursors: whole). Default: unrestricted.",
 )
 SEEDS = click.IntRange(0, 2**31 - 1)
 seed_option = click.option("--seed", default=0, show_default=True, type=SEEDS, help="The seed.")
@@ -194,12 +196,12 @@ def asked_with(trace: Trace, subject: Subject) -> None:
         raise BadInput(f"{where}; {subject.name} is a subject of {subject.contract.name}")
 
 
-def living(subjects: Sequence[Subject], life: str | None) -> list[Subject]:
-    """The subjects, asked only for what there is in a life, if one was named."""
-    if life is None:
+def with_workload(subjects: Sequence[Subject], workload: str | None) -> list[Subject]:
+    """The subjects, with walks of the workload if one was named."""
+    if workload is None:
         return [*subjects]
     try:
-        return [replace(subject, contract=subject.contract.living(life)) for subject in subjects]
+        return [replace(subject, contract=subject.contract.with_workload(workload)) for subject in subjects]
     except ValueError as error:
         raise BadInput(str(error)) from None
 

@@ -13,7 +13,7 @@ from broker_tck.spark_fuzz.executors.processes import processes
 from broker_tck.spark_fuzz.report.words import counted, duration
 from broker_tck.spark_fuzz.worker.shard import COUNTED
 
-HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "residual"]
+HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "walks", "failures"]
 
 
 def print_plan(manifest: Manifest, count: int | None, as_json: bool) -> int:
@@ -37,7 +37,7 @@ def print_text(found: Plan) -> None:
             f"{lane.least:,.0f} to {lane.most:,.0f}",
             f"{lane.operations:,}",
             f"{lane.walks:,}",
-            f"< {at_most(lane.residual)}",
+            f"< {at_most(lane.failure_bound)}",
         )
         for lane in found.lanes
     ]
@@ -50,7 +50,7 @@ def print_text(found: Plan) -> None:
     spread = f"{hours(found.least)} to {hours(found.most)}"
     click.echo(f"time of processors: {hours(found.processor_hours)} ({spread})")
     click.echo(f"time by the clock: {'; '.join(map(clock, found.hours))}")
-    click.echo(f"a residual holds if no walk fails; rules and states are counted in one walk of {COUNTED}")
+    click.echo(f"failures: 95 % upper bound, if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
 
 def clock(of: Hours) -> str:

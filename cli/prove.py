@@ -16,7 +16,7 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.proving.invariants import invariants_broken, to_break, unproven
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, store
-from broker_tck.properties.proving.prove import WALKS, Mistake, Proved, mistakes, proofs_of, prove_all
+from broker_tck.properties.proving.prove import WALKS, Candidate, Proved, mistakes, proofs_of, prove_all
 
 PROVE_EXAMPLES = """\b
 Examples:
@@ -108,19 +108,19 @@ def prove_command(
 
 
 def results_of(
-    chosen: Mapping[tuple[Contract, str], list[Mistake]], proved: Sequence[Proved], seed: int, anew: bool, whole: bool
+    chosen: Mapping[tuple[Contract, str], list[Candidate]], proved: Sequence[Proved], seed: int, anew: bool, whole: bool
 ) -> list[Proofs]:
     """What became of the mistakes of each profile; if all were chosen, of its invariants as well."""
     broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
     results = []
-    for ((contract, profile), wanted), laws in zip(chosen.items(), broken, strict=True):
+    for ((contract, profile), wanted), invariants in zip(chosen.items(), broken, strict=True):
         mine = [each for each in proved if each.mistake in wanted]
-        missing = unproven(contract, profile, mine, laws) if whole else []
-        results.append(Proofs(contract, profile, mine, laws, missing))
+        missing = unproven(contract, profile, mine, invariants) if whole else []
+        results.append(Proofs(contract, profile, mine, invariants, missing))
     return results
 
 
-def picked(contract: Contract, profile: str, rules: Sequence[str], names: Sequence[str]) -> list[Mistake]:
+def picked(contract: Contract, profile: str, rules: Sequence[str], names: Sequence[str]) -> list[Candidate]:
     """The mistakes of a profile that are in these rules and have these names; without rules or names, any."""
     wanted = {plain(name) for name in names}
     found = (each for each in mistakes(contract, profile) if not rules or each.rule in rules)
@@ -149,7 +149,7 @@ def lines(of: Proofs) -> list[Proof]:
     ]
 
 
-def print_list(every: Sequence[Mistake], as_json: bool) -> None:
+def print_list(every: Sequence[Candidate], as_json: bool) -> None:
     """Print mistakes: rule, name, where each was seen, and what it does."""
     if as_json:
         print_json({"mistakes": [each._asdict() for each in every]})

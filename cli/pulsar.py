@@ -172,7 +172,7 @@ def print_answers(answers: list[Answer], walks: int) -> None:
                 each.verdict if each.verdict == CONFORMS else each.verdict.upper(),
             )
         )
-    head = ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
+    head = ["subject", "profile", "which is", "operations", "failures", "rules broken", "verdict"]
     print_table("", head, rows, right=(3,))
     click.echo(f"\n{walks:,} walks for each class and profile, and at most as many for each rule that a profile breaks")
     for each in answers:

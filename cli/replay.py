@@ -39,7 +39,7 @@ Examples:
   broker-tck replay findings
   broker-tck replay 'add 1 0 +2000; adv 2000; get 10'
   broker-tck replay 'delayed-delivery heap tick=1 strict=true; add 1 0 +5; adv 5; get 1' --subject heap
-  broker-tck replay 'delayed-delivery heap; add 1 0 +5000; adv 4000; get 1' --subject heap --law DD-08
+  broker-tck replay 'delayed-delivery heap; add 1 0 +5000; adv 4000; get 1' --subject heap --invariant DD-08
 """
 
 
@@ -48,31 +48,37 @@ Examples:
 @subjects_option
 @java_options
 @trace_profile_option
-@click.option("--law", metavar="NAME", help="Judge this law or variation on the subjects alone, and nothing else.")
+@click.option(
+    "--invariant",
+    "--law",
+    "invariant",
+    metavar="NAME",
+    help="Judge this invariant or metamorphic relation on the subjects alone, and nothing else.",
+)
 @json_option
 def replay_command(
-    traces: tuple[str, ...], named: tuple[Subject, ...], profile: str | None, law: str | None, as_json: bool
+    traces: tuple[str, ...], named: tuple[Subject, ...], profile: str | None, invariant: str | None, as_json: bool
 ) -> int:
     """Replay traces on the model, and on subjects.
 
     A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, each bundled
     subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
-    subjects have to do as the model does. The first difference of each is shown. A finding about a law, which no model
-    is needed for, is replayed with --law.
+    subjects have to do as the model does. The first difference of each is shown. A finding about an invariant, which no
+    model is needed for, is replayed with --invariant.
 
     A folder that `check --save` made has a line for each of its traces, on the subject that the file names. Exit
     status 1 if one fails.
     """
     folders = [source for source in traces if is_folder(source)]
     if folders:
-        if len(traces) > 1 or law:
-            raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --law")
+        if len(traces) > 1 or invariant:
+            raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --invariant")
         return replay_folder(Path(folders[0]), named, profile, as_json)
     loaded = [trace for source in traces for trace in load(source)]
     chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
-    if law:
+    if invariant:
         pairs = [(trace, subject) for trace, subjects in chosen for subject in subjects]
-        return tell_of([judged_apart(*pair, law) for pair in pairs], as_json)
+        return tell_of([judged_apart(*pair, invariant) for pair in pairs], as_json)
     replays: list[Replay] = []
     with progress(len(loaded), "replaying", "traces") as tell:
         for each in replay_all(chosen, profile):
@@ -115,12 +121,12 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
 
 
 def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:
-    """Say what a law says of each trace and subject; answers with the exit status."""
+    """Say what an invariant says of each trace and subject; answers with the exit status."""
     if as_json:
         print_json({"judged": msgspec.to_builtins(judged)})
     for each in () if as_json else judged:
         said = "keeps it" if each.step is None else f"breaks it at step {each.step}: {each.complaint}"
-        click.echo(f"{each.where}: {each.law}: {each.subject} {said}")
+        click.echo(f"{each.where}: {each.invariant}: {each.subject} {said}")
     return 1 if any(each.step for each in judged) else 0
 
 

@@ -91,7 +91,7 @@ def replayed(kept: Regression, subject: Subject, profile: str | None) -> tuple[b
     It may be reduced under another profile, with which the subject agreed more: then that says at which step.
     """
     trace = kept.trace
-    if kept.law and (judged := judged_apart(trace, subject, kept.rule)).step is not None:
+    if kept.invariant and (judged := judged_apart(trace, subject, kept.rule)).step is not None:
         return True, f"fails at step {judged.step} of {len(trace.operations)}: {judged.complaint}"
     found = differing(trace, subject, profile or kept.profile)
     if found and not profile:

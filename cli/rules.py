@@ -14,10 +14,10 @@ from broker_tck.cli.told import width_here
 from broker_tck.implementations.naming import unknown
 from broker_tck.model.rules import Rule, Strength, by_number, clauses_of, rules_of
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.mistakes import called, names_of
 from broker_tck.properties.engine.subjects import mutants
-from broker_tck.properties.engine.ways import called, names_of
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.mistakes.book import known_ways, look, standing_before, ways_of
+from broker_tck.properties.mistakes.book import look, mistakes_of, mistakes_with_replaced, standing_before
 from broker_tck.properties.report.lines import filled
 from broker_tck.properties.search.exercised import deviating
 
@@ -70,9 +70,9 @@ def families(known: Iterable[str]) -> str:
 def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
     """All that is known of a rule."""
     clauses = [clause for clause in clauses_of(model) if clause.number == rule.number]
-    known = [way for way, _ in known_ways(model, rule.number)]
-    accepted = names_of(ways_of(model, rule.number))
-    further = [way.name for way in standing_before(model) if way.rule == rule]
+    known = [mistake for mistake, _ in mistakes_with_replaced(model, rule.number)]
+    accepted = names_of(mistakes_of(model, rule.number))
+    further = [mistake.name for mistake in standing_before(model) if mistake.rule == rule]
     return {
         "number": rule.number,
         "sentence": rule.sentence,
@@ -81,8 +81,8 @@ def rule_json(contract: Contract, model: Any, rule: Rule) -> dict[str, Any]:
         "look": look(rule.number) if rule.checkable else rule.why,
         "clauses": [clause.path for clause in clauses],
         "sentences": {clause.path: clause.sentence for clause in clauses},
-        "ways": [called(way, by_clause=True) for way in known if not way.stands_before] + further,
-        "accepts": [{"name": name, "words": way.says} for name, way in accepted.items()],
+        "ways": [called(mistake, by_clause=True) for mistake in known if not mistake.stands_before] + further,
+        "accepts": [{"name": name, "words": mistake.says} for name, mistake in accepted.items()],
         "mutants": [m.name for m in mutants(contract) if m.rule == rule.number],
     }
 
@@ -91,9 +91,9 @@ def strength(model: Any, rule: Rule) -> str:
     """How binding a rule is under the model's profile."""
     if rule.number in model.BREAKS or rule.number in deviating(model):
         return "deviation"
-    if rule.number in model.MOOT:
-        return "moot"
-    return "law" if rule.law else str(rule.strength)
+    if rule.number in model.NOT_APPLICABLE:
+        return "not applicable"
+    return "invariant" if rule.invariant else str(rule.strength)
 
 
 def print_rule(rule: dict[str, Any]) -> None:
@@ -107,9 +107,9 @@ def print_rule(rule: dict[str, Any]) -> None:
         if rule[name]:
             click.echo(f"  {name:<9} {', '.join(rule[name])}")
     if rule["accepts"]:
-        click.echo("  ways      by the names that `accepts` takes:")
-    for way in rule["accepts"]:
-        click.echo(f"    {way['name']!r}")
-        for line in filled("        ", way["words"], width_here()) if way["words"] else ():
+        click.echo("  mistakes      by the names that `accepts` takes:")
+    for mistake in rule["accepts"]:
+        click.echo(f"    {mistake['name']!r}")
+        for line in filled("        ", mistake["words"], width_here()) if mistake["words"] else ():
             click.echo(line)
     click.echo("")

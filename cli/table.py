@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 import click
 
 from broker_tck.cli.told import in_colours, story_here, width_here
-from broker_tck.properties.engine.accepted import AcceptedWay, accepted
+from broker_tck.properties.engine.accepted import AcceptedMistake, accepted
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.report.lines import filled
 from broker_tck.properties.report.result import ProfileResult
 from broker_tck.properties.search.replay import asked, golden_traces
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
-HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "residual", "left out")
+HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "failures", "left out")
 WIDTHS = (10, 0, 0, 0, 8, 5, 10, 10, 8, 0)
 """How wide columns are at least, where that is not known beforehand."""
 RIGHT = {3, 4, 5, 6, 7}
@@ -49,12 +49,12 @@ def row_of(found: ProfileResult) -> tuple[str, ...]:
         f"{found.walks:,}",
         f"{found.operations:,}",
         f"{sum(found.deviations.values())} of {len(found.deviations)}" if found.deviations else "-",
-        f"< {at_most(found.residual)}" if green else "-",
+        f"< {at_most(found.failure_bound)}" if green else "-",
         left_out_text(found.left_out, found.accepted),
     )
 
 
-def left_out_text(left_out: Sequence[str], accepts: Iterable[AcceptedWay]) -> str:
+def left_out_text(left_out: Sequence[str], accepts: Iterable[AcceptedMistake]) -> str:
     """What a subject lacks, and what it may do otherwise."""
     return ", ".join([*left_out, *(f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepts))]) or "-"
 

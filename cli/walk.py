@@ -15,11 +15,11 @@ from broker_tck.cli.options import (
     chosen_subjects,
     contract_option,
     json_option,
-    life_option,
-    living,
     profile_option,
     seed_option,
     subject_option,
+    with_workload,
+    workload_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress, writing
 from broker_tck.cli.told import story_here
@@ -36,7 +36,7 @@ from broker_tck.properties.search.run import Progress, Run, checked
 from broker_tck.properties.verdict import BROKEN, at_most
 
 JUDGED = 64
-"""One walk in so many is judged by the laws."""
+"""One walk in so many is judged by the invariants."""
 Walked = tuple[ProfileResult, float]
 """What became of the walks of a subject, and how many seconds they took."""
 WALK_EXAMPLES = """\b
@@ -50,7 +50,7 @@ Examples:
 @contract_option
 @subject_option
 @profile_option
-@life_option
+@workload_option
 @click.option(
     "--walks", "count", type=click.IntRange(1), help="How many walks. Default: as --operations says, else 100."
 )
@@ -64,7 +64,7 @@ def walk_command(
     contract_name: str | None,
     named: tuple[Subject, ...],
     profile: str | None,
-    life: str | None,
+    workload: str | None,
     count: int | None,
     operations: int | None,
     record: str | None,
@@ -76,7 +76,7 @@ def walk_command(
     The same seed makes the same walks everywhere. A run ends at the first walk that fails.
     """
     contract = chosen_contract(contract_name, named)
-    subjects = living(chosen_subjects(contract, named), life)
+    subjects = with_workload(chosen_subjects(contract, named), workload)
     pairs = [(s, p) for s in subjects for p in chosen_profiles(s, profile)]
     recorder = Recorder(record) if record else None
     most = count or (10**9 if operations else 100)
@@ -156,7 +156,7 @@ def print_walked(found: Sequence[Walked]) -> None:
             click.echo(story_here(finding) + "\n")
         for sentence in each.complaints:
             click.echo(f"{each.name}: {sentence}\n")
-    head = ["subject", "profile", "walks", "operations", "a second", "rules", "not exercised", "residual"]
+    head = ["subject", "profile", "walks", "operations", "a second", "rules", "not exercised", "failures"]
     print_table("", head, [row_of(*each) for each in found], right=(2, 3, 4, 5))
 
 
@@ -171,7 +171,7 @@ def row_of(found: ProfileResult, seconds: float) -> tuple[str, ...]:
         f"{found.operations / seconds:,.0f}" if seconds else "-",
         f"{came_up} of {came_up + len(vacuous)}",
         ", ".join(vacuous) or "-",
-        "failed" if found.verdict == BROKEN else f"< {at_most(found.residual)}",
+        "failed" if found.verdict == BROKEN else f"< {at_most(found.failure_bound)}",
     )
 
 

@@ -89,15 +89,13 @@ not completed.
 RULES = """\
 Every rule of every contract, from the code that embodies it. `broker-tck rules DD-05` prints one of them.
 
-- **Strength**: a *required* rule must be kept and exercised. A *law* is required as well; it follows from other rules
-  and is judged on what is observed of a subject, without the model. An *informative* rule cannot be checked at this
-  interface, and says why.
-- **Clauses**: a rule with several clauses has a sentence for each, with the method of the reference model in brackets.
-- **Known mistakes**: what people get wrong, with the shortest trace that shows it. A name with a colon is a wrong
-  clause of the model; the others are broken implementations (`--subject mutant:NAME`). `broker-tck prove` runs each as
-  the subject.
-- **Profiles**: a profile *deviates* if it replaces a clause, which is checked as strictly; it *breaks* a law; or the
-  rule is *moot*, as it decides nothing there.
+- **Strength**: a *required* rule must be kept and exercised. An *invariant* is required as well; it follows from other
+rules and is judged on what is observed of a subject, without the model. An *informative* rule cannot be checked at this
+interface, and says why. - **Clauses**: a rule with several clauses has a sentence for each, with the method of the
+reference model in brackets. - **Known mistakes**: what people get wrong, with the shortest trace that shows it. A name
+with a colon is a wrong clause of the model; the others are broken implementations (`--subject mutant:NAME`).
+`broker-tck prove` runs each as the subject. - **Profiles**: a profile *deviates* if it replaces a clause, which is
+checked as strictly; it *breaks* an invariant; or the rule is *not applicable*, as it decides nothing there.
 """
 
 MISBEHAVIOUR = """\
@@ -203,11 +201,11 @@ def context_of(path: Sequence[str], command: click.Command) -> click.Context:
 def rules() -> Iterator[str]:
     """The page that leads to the rules of each contract."""
     yield from (NOTE, "", "# Rules", "", RULES)
-    yield from ("| contract | rules | checkable | laws | informative |", "| --- | ---: | ---: | ---: | ---: |")
+    yield from ("| contract | rules | checkable | invariants | informative |", "| --- | ---: | ---: | ---: | ---: |")
     for name, contract in CONTRACTS.items():
         known = contract.rules.values()
-        checkable, laws = sum(rule.checkable for rule in known), sum(rule.law for rule in known)
-        counts = (len(known), checkable, laws, len(known) - checkable)
+        checkable, invariants = sum(rule.checkable for rule in known), sum(rule.invariant for rule in known)
+        counts = (len(known), checkable, invariants, len(known) - checkable)
         yield f"| [{name}](rules/{name}.md) | {' | '.join(map(str, counts))} |"
 
 
@@ -223,10 +221,10 @@ def rules_of_contract(contract: Contract) -> Iterator[str]:
     yield ""
     for rule in known:
         yield from one_rule(contract, rule)
-    if contract.variations:
-        yield from ("## Variations", "")
+    if contract.relations:
+        yield from ("## Relations", "")
         yield from ("A changed trace has to change the outcomes in a known way, without the model:", "")
-        yield from (f"- **{v.name}**: {v.sentence}" for v in contract.variations)
+        yield from (f"- **{v.name}**: {v.sentence}" for v in contract.relations)
         yield ""
 
 
@@ -272,13 +270,13 @@ def in_profile(model: Any, rule: Rule) -> str:
     parts = [clause for clause in clauses_of(model) if clause.number == rule.number and deviates(model, clause)]
     said = [f"deviates ({', '.join(f'`{clause.path}`' for clause in parts)})"] if parts else []
     said += ["breaks it"] if rule.number in model.BREAKS else []
-    said += ["moot"] if rule.number in model.MOOT else []
+    said += ["not applicable"] if rule.number in model.NOT_APPLICABLE else []
     return ", ".join(said)
 
 
 def strength(rule: Rule) -> str:
     """How binding a rule is."""
-    return "law" if rule.law else str(rule.strength)
+    return "invariant" if rule.invariant else str(rule.strength)
 
 
 def main() -> None:

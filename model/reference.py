@@ -49,13 +49,13 @@ class Reference(ABC):
     PROFILE: ClassVar[str]
     """The name of the profile that this class embodies."""
     UNEMBODIED: ClassVar[tuple[Rule, ...]] = ()
-    """Rules that no clause embodies: laws and informative ones."""
+    """Rules that no clause embodies: invariants and informative ones."""
     BREAKS: ClassVar[tuple[str, ...]] = ()
-    """Laws that this profile is known to break, by number, and variations, by name."""
+    """Invariants that this profile is known to break, by number, and relations, by name."""
 
-    MOOT: ClassVar[tuple[str, ...]] = ()
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ()
     """What decides nothing under this profile: rules by number, such as those of buckets if there are none; clauses by
-    path, if the profile replaces the methods that ask them; and variations that need not hold, by name."""
+    path, if the profile replaces the methods that ask them; and relations that need not hold, by name."""
 
     ACCEPTS: ClassVar[tuple[Any, ...]] = ()
     """The known mistakes that this profile accepts, as a subject asks; see :mod:`broker_tck.properties.mistakes`."""

@@ -29,16 +29,16 @@ class Strength(StrEnum):
 class Rule:
     """A numbered rule of the specification, with the sentences of all its clauses.
 
-    ``law`` says that the rule is judged on what is observed, without the model. ``needs`` names the capability without
-    which a subject cannot be seen to keep the rule, with spaces between them if contracts share it. ``why`` says of an
-    informative rule why it cannot be checked.
+    ``invariant`` says that the rule is judged on what is observed, without the model. ``needs`` names the capability
+    without which a subject cannot be seen to keep the rule, with spaces between them if contracts share it. ``why``
+    says of an informative rule why it cannot be checked.
     """
 
     number: str
     sentence: str
     source: str
     strength: Strength = Strength.REQUIRED
-    law: bool = False
+    invariant: bool = False
     needs: str = ""
     why: str = ""
 
@@ -98,9 +98,9 @@ def clause_of(method: Method) -> Clause | None:
     return _CLAUSES.get(method)
 
 
-def law(number: str, sentence: str, *, source: str, needs: str = "") -> Rule:
+def invariant(number: str, sentence: str, *, source: str, needs: str = "") -> Rule:
     """A rule that follows from others. It is judged on what is observed of a subject, without the model."""
-    return Rule(number, sentence, source, law=True, needs=needs)
+    return Rule(number, sentence, source, invariant=True, needs=needs)
 
 
 def informative(number: str, sentence: str, *, source: str, why: str) -> Rule:

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 CONFORMS = "conforms"
 """There was no difference, and every rule that has to be exercised came up."""
 BROKEN = "broken"
-"""There was a difference, or a law did not hold."""
+"""There was a difference, or an invariant did not hold."""
 NOT_ENOUGH = "not enough"
 """There was no difference, but something that has to come up did not."""
 UP = Context(prec=2, rounding=ROUND_CEILING)

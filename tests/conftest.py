@@ -18,7 +18,7 @@ from broker_tck.cli.main import run
 settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60, print_blob=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-SMOKE = ("check", "diagnose", "golden", "laws", "machine", "mutants", "reduce", "rules", "trace", "trackers")
+SMOKE = ("check", "diagnose", "golden", "invariants", "machine", "mutants", "reduce", "rules", "trace", "trackers")
 """Test files of the core. All their tests are marked, except the slow and deep ones."""
 Cli = Callable[..., tuple[int, str, str]]
 

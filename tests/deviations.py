@@ -50,13 +50,13 @@ def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
     contract, model = subject.contract, subject.contract.model(profile)
     golden = [asked(trace, subject) for trace in golden_traces(contract.name, profile)]
     known = witnesses(subject, profile)
-    for way in deviations_of(model):
-        specified = way.applied_to(model)
-        if way.rule.number in subject.out_of_reach or any(shows(subject, specified, trace) for trace in golden):
+    for mistake in deviations_of(model):
+        specified = mistake.applied_to(model)
+        if mistake.rule.number in subject.out_of_reach or any(shows(subject, specified, trace) for trace in golden):
             continue
         one = next((trace for trace in known if shows(subject, specified, trace)), None)
         one = one or shown_by(profile, subject, specified)
-        tell(subject, profile, f"{way.rule.number} ({way.clause})", one)
+        tell(subject, profile, f"{mistake.rule.number} ({mistake.clause})", one)
         if one:
             known.append(one)
             yield one
@@ -65,7 +65,7 @@ def of_profile(subject: Subject, profile: str) -> Iterator[Trace]:
             continue
         one = next((trace for trace in known if is_broken(subject, trace, name)), None)
         if one is None:
-            candidates = islice(failing(subject, model, SEED, law=name), CANDIDATES)
+            candidates = islice(failing(subject, model, SEED, invariant=name), CANDIDATES)
             one = trace_of(profile, shortest(find_breach(subject, model, name, done) for done in candidates))
         tell(subject, profile, name, one)
         if one:
@@ -91,9 +91,9 @@ def shown_by(profile: str, subject: Subject, specified: type[Reference]) -> Trac
 
 
 def is_broken(subject: Subject, trace: Trace, name: str) -> bool:
-    """Whether a subject breaks a law, or a variation, on a trace."""
+    """Whether a subject breaks an invariant, or a relation, on a trace."""
     done = Walk(SEED, trace.config, [*trace.operations], None)
-    return bool(broken_by(subject.contract, done, subject.rig, subject.capabilities, {name}))
+    return bool(broken_by(subject.contract, done, subject.adapter, subject.capabilities, {name}))
 
 
 def trace_of(profile: str, found: Finding | None) -> Trace | None:

@@ -1,4 +1,4 @@
-"""What several tests of the kit need: subjects that are wrong on purpose, walks, and ways by name."""
+"""What several tests of the kit need: subjects that are wrong on purpose, walks, and mistakes by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.explain.checked import Checked, check_subject
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find
-from broker_tck.properties.mistakes.book import Way, ways_of
+from broker_tck.properties.mistakes.book import Mistake, mistakes_of
 from broker_tck.properties.report.result import Golden, KeptTraces, ProfileResult, Rules
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.replay import Replay, replay_all
@@ -172,21 +172,21 @@ def subject_of(factory: Any, name: str = "") -> Subject:
     return declared(name or f"kit:{factory.__name__}", factory, CONTRACT)
 
 
-def way_of(text: str, model: type = MODEL) -> Way:
-    """A known wrong way: ``DD-09 refuses: equality_accepted``, ``DD-01 absent``, or by its clause."""
-    return next(w for w in ways_of(model) if text in (str(w), f"{w.rule.number} {w.clause}: {w.name}"))
+def mistake_of(text: str, model: type = MODEL) -> Mistake:
+    """A known mistake: ``DD-09 refuses: equality_accepted``, ``DD-01 absent``, or by its clause."""
+    return next(w for w in mistakes_of(model) if text in (str(w), f"{w.rule.number} {w.clause}: {w.name}"))
 
 
 def wrong(text: str) -> Subject:
-    """A known wrong way, as a subject."""
-    way = way_of(text)
-    return as_subject(str(way), CONTRACT, way.applied_to(MODEL))
+    """A known mistake, as a subject."""
+    mistake = mistake_of(text)
+    return as_subject(str(mistake), CONTRACT, mistake.applied_to(MODEL))
 
 
 def walked(subject: Subject, number: int, profile: str = "", seed: int = 0) -> Walk:
     """A walk of a subject."""
     model = CONTRACT.model(profile or subject.profiles[0])
-    return walk(CONTRACT, walk_seed(seed, number), subject.rig, model, subject.capabilities)
+    return walk(CONTRACT, walk_seed(seed, number), subject.adapter, model, subject.capabilities)
 
 
 def first_failing(subject: Subject, seed: int = 0) -> Walk:

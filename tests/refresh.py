@@ -63,7 +63,7 @@ def digests() -> dict[str, str]:
                 model, digest = contract.model(profile), sha256()
                 for number in range(WALKS):
                     seed = walk_seed(SEED, number)
-                    done = walk(contract, seed, subject.rig, model, subject.capabilities)
+                    done = walk(contract, seed, subject.adapter, model, subject.capabilities)
                     outcomes = [[s.result, *s.seen] for s in record(done.operations, model(done.config))]
                     trace = Trace(contract, profile, done.config, done.operations, outcomes)
                     digest.update(to_json(trace).encode() + b"\n")

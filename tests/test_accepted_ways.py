@@ -1,4 +1,4 @@
-"""Each known way of each rule on each profile, accepted: it is done, or refused with the reason."""
+"""Each known mistake of each rule on each profile, accepted: it is done, or refused with the reason."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any
 import pytest
 
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.mistakes import called, mistake_named
 from broker_tck.properties.engine.profiles import base_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled, declared
 from broker_tck.properties.engine.walk import walk, walk_seed
-from broker_tck.properties.engine.ways import called, way_named
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.diagnose import in_words
-from broker_tck.properties.mistakes.book import ABSENT, Way, known_ways, ways_of
+from broker_tck.properties.mistakes.book import ABSENT, Mistake, mistakes_of, mistakes_with_replaced
 from broker_tck.properties.report.finding import way_text
 
 APPLIED = "applied"
 CAN = r"; (\S+) can$"
 REASONS = {
     "the profile's own": rf"profile \S+ has its own [\w.]+, so it cannot do \S+ '.+'({CAN})?",
-    "no such way": r"unknown way '.+' of \S+(; did you mean '.+'\? There|; there) are: .+",
-    "no way known": r"profile \S+ knows no way to do \S+ otherwise",
+    "no such mistake": r"unknown mistake '.+' of \S+(; did you mean '.+'\? There|; there) are: .+",
+    "no mistake known": r"profile \S+ knows no way to do \S+ otherwise",
     "no such rule": r"profile \S+ has no rule '\S+', which is one of \S.*",
     "nothing to keep": r"profile \S+ does not deviate from \S+; of its rules .+ can be kept",
 }
 PROFILES = [(contract, profile) for contract in CONTRACTS.values() for profile in contract.profiles]
 STEPS = 20
 WALK = 8
-"""One on which a model that goes on in a wrong way is seen to fail."""
+"""One on which a model that goes on with a known mistake is seen to fail."""
 APART = 16
 """Of so many ways one is tried with another one."""
 SHARE = 3
-"""Each profile tries one way in so many; the default profile tries all."""
+"""Each profile tries one mistake in so many; the default profile tries all."""
 
 each_profile = pytest.mark.parametrize(("contract", "profile"), PROFILES, ids=lambda each: getattr(each, "name", each))
 
@@ -65,54 +65,58 @@ def able_to(contract: Contract, profile: str) -> Any:
     return next(subject.capabilities for subject in bundled(contract) if profile in subject.profiles)
 
 
-def of_contract(contract: Contract) -> Iterator[Way]:
-    """Every way that a profile of the contract knows, once."""
-    yield from {spelled(way): way for model in contract.profiles.values() for way, _ in known_ways(model)}.values()
+def of_contract(contract: Contract) -> Iterator[Mistake]:
+    """Every mistake that a profile of the contract knows, once."""
+    yield from {
+        spelled(mistake): mistake
+        for model in contract.profiles.values()
+        for mistake, _ in mistakes_with_replaced(model)
+    }.values()
 
 
-def shared(contract: Contract, profile: str, ways: Iterable[Way]) -> list[Way]:
-    """The ways to be tried on a profile: all on the default one, a share on each other."""
+def shared(contract: Contract, profile: str, mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """The mistakes to be tried on a profile: all on the default one, a share on each other."""
     number = [*contract.profiles].index(profile)
-    return [*ways][number % SHARE :: SHARE if number else 1]
+    return [*mistakes][number % SHARE :: SHARE if number else 1]
 
 
-def spelled(way: Way) -> str:
-    """A way as a profile names it."""
-    return f"{way.rule.number}:{way.clause}: {way.name}"
+def spelled(mistake: Mistake) -> str:
+    """A mistake as a profile names it."""
+    return f"{mistake.rule.number}:{mistake.clause}: {mistake.name}"
 
 
 @pytest.mark.slow
 @each_profile
 def test_way_is_done_or_refused_with_the_reason(contract: Contract, profile: str) -> None:
-    asked = [spelled(way) for way in shared(contract, profile, of_contract(contract))]
+    asked = [spelled(mistake) for mistake in shared(contract, profile, of_contract(contract))]
     told = Counter(tried(contract, f"{profile}~{text}") for text in asked)
-    assert told[APPLIED] == len({*asked} & {spelled(way) for way in ways_of(contract.model(profile))})
+    assert told[APPLIED] == len({*asked} & {spelled(mistake) for mistake in mistakes_of(contract.model(profile))})
 
 
 @pytest.mark.slow
 @each_profile
 def test_rule_is_kept_or_that_refused_with_the_reason(contract: Contract, profile: str) -> None:
     kept = [number for number in contract.rules if tried(contract, f"{profile}+{number}") == APPLIED]
-    for way in of_contract(contract):
-        if way.rule.number in kept:
-            tried(contract, f"{profile}+{way.rule.number}~{spelled(way)}")
+    for mistake in of_contract(contract):
+        if mistake.rule.number in kept:
+            tried(contract, f"{profile}+{mistake.rule.number}~{spelled(mistake)}")
 
 
 @pytest.mark.slow
 @each_profile
 def test_way_is_accepted_in_the_words_of_a_finding(contract: Contract, profile: str) -> None:
     model = contract.model(profile)
-    for way in shared(contract, profile, ways_of(model)):
-        number = way.rule.number
-        told = re.search(r"\((.+)\)$", in_words(way))
+    for mistake in shared(contract, profile, mistakes_of(model)):
+        number = mistake.rule.number
+        told = re.search(r"\((.+)\)$", in_words(mistake))
         assert told
-        line = way_text(str(way)) or f"{way.name} ({told[1]})"
-        texts = [line, line.replace(" ", "\n  ", 1), called(way, by_clause=True)]
-        texts += [] if way.name == ABSENT else [told[1], str(way)]
-        named, spelled = way_named(model, profile, f"{number}:{line}", contract.profiles)
-        assert (named, " " in spelled) == (way, False)
+        line = way_text(str(mistake)) or f"{mistake.name} ({told[1]})"
+        texts = [line, line.replace(" ", "\n  ", 1), called(mistake, by_clause=True)]
+        texts += [] if mistake.name == ABSENT else [told[1], str(mistake)]
+        named, spelled = mistake_named(model, profile, f"{number}:{line}", contract.profiles)
+        assert (named, " " in spelled) == (mistake, False)
         for text in (*texts, spelled.removeprefix(f"{number}:")):
-            assert way_named(model, profile, f"{number}:{text}", contract.profiles) == (way, spelled), text
+            assert mistake_named(model, profile, f"{number}:{text}", contract.profiles) == (mistake, spelled), text
 
 
 class Anything:
@@ -146,9 +150,9 @@ class Anything:
         ),
     ],
 )
-def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: str, way: str, says: str) -> None:
+def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: str, mistake: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
-        declared("it", Anything, CONTRACTS["delayed-delivery"], (profile,), {rule: way})
+        declared("it", Anything, CONTRACTS["delayed-delivery"], (profile,), {rule: mistake})
 
 
 @pytest.mark.parametrize(
@@ -163,6 +167,6 @@ def test_words_of_a_finding_that_are_no_way_are_bad_input(profile: str, rule: st
         ("active-cursors", "CC-09", "a removed cursor stays in the order", "order.take_out"),
     ],
 )
-def test_former_name_of_a_way_is_accepted(contract: str, rule: str, way: str, clause: str) -> None:
-    model = CONTRACTS[contract].model(f"{CONTRACTS[contract].default}~{rule}:{way}")
+def test_former_name_of_a_way_is_accepted(contract: str, rule: str, mistake: str, clause: str) -> None:
+    model = CONTRACTS[contract].model(f"{CONTRACTS[contract].default}~{rule}:{mistake}")
     assert [accepted.clause for accepted in model.ACCEPTS] == [clause]

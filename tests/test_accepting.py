@@ -14,12 +14,12 @@ import pytest
 from kit import CONTRACT, ROOT, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.engine.accepted import accepted
 from broker_tck.properties.engine.subjects import Accepted, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, check_subject
+from broker_tck.properties.mistakes.implementations import MUTANTS
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.verdict import BROKEN, CONFORMS

@@ -175,7 +175,9 @@ def answering(base: type, method: str, answer: Callable[[Any], Any]) -> type:
 @pytest.mark.parametrize(("method", "answer", "seen"), WRONG.values(), ids=WRONG)
 def test_wrong_answer_is_a_difference_that_can_be_shown(method: str, answer: Any, seen: str) -> None:
     subject, trace = subject_of(answering(TimeBucketTracker, method, answer)), trace_of(DELAYED)
-    differs = first_difference(trace.operations, MODEL(trace.config), subject.rig(trace.config, subject.capabilities))
+    differs = first_difference(
+        trace.operations, MODEL(trace.config), subject.adapter(trace.config, subject.capabilities)
+    )
     assert differs
     told = lines(CONTRACT, MODEL, trace.config, trace.operations[: differs[0] + 1], differs[1])[-1]
     assert told.seen == seen
@@ -186,7 +188,9 @@ def test_wrong_answer_is_a_difference_that_can_be_shown(method: str, answer: Any
 def test_wrong_answer_of_a_container_likewise(method: str, answer: Any, seen: str) -> None:
     subject = declared("answering", answering(SortedCursors, method, answer), ACTIVE_CURSORS)
     trace, model = from_text(CURSORS), ACTIVE_CURSORS.specification
-    differs = first_difference(trace.operations, model(trace.config), subject.rig(trace.config, subject.capabilities))
+    differs = first_difference(
+        trace.operations, model(trace.config), subject.adapter(trace.config, subject.capabilities)
+    )
     assert differs
     told = lines(ACTIVE_CURSORS, model, trace.config, trace.operations[: differs[0] + 1], differs[1])[-1]
     assert told.seen == seen
@@ -195,8 +199,8 @@ def test_wrong_answer_of_a_container_likewise(method: str, answer: Any, seen: st
 @pytest.mark.parametrize(("method", "answer"), RIGHT.values(), ids=RIGHT)
 def test_right_answer_may_be_of_a_class_of_its_own(method: str, answer: Any) -> None:
     subject, trace = subject_of(answering(TimeBucketTracker, method, answer)), trace_of(DELAYED)
-    rig = subject.rig(trace.config, subject.capabilities)
-    assert first_difference(trace.operations, MODEL(trace.config), rig) is None
+    adapter = subject.adapter(trace.config, subject.capabilities)
+    assert first_difference(trace.operations, MODEL(trace.config), adapter) is None
 
 
 @pytest.mark.parametrize("row", ["huge", "half a character", "hanging inside", "bytes"])

@@ -94,14 +94,14 @@ CASES = [
         "unknown subject 'time_bucket'; did you mean 'time-bucket'? ~",
     ),
     Case(
-        "law mistyped",
-        "replay has --subject heap --law shfit",
-        "unknown law 'shfit' of delayed-delivery; did you mean 'shift'? There are: ~",
+        "invariant mistyped",
+        "replay has --subject heap --invariant shfit",
+        "unknown invariant 'shfit' of delayed-delivery; did you mean 'shift'? There are: ~",
     ),
     Case(
         "life mistyped",
-        "walk --subject sorted-cursors --life whle",
-        "unknown life 'whle' of active-cursors; did you mean 'whole'? There are: whole",
+        "walk --subject sorted-cursors --workload whle",
+        "unknown workload 'whle' of active-cursors; did you mean 'whole'? There are: whole",
     ),
     Case(
         "scenario mistyped",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from file_rig import START, FileDurable, FileRig, broker, drained
+from file_adapter import START, FileAdapter, FileDurable, broker, drained
 from pyroaring import BitMap
 
 from broker_tck.implementations.bucket_delivery.files import FileCursorProperties, disk
@@ -203,7 +203,7 @@ def test_the_tracker_over_files_does_as_the_model(part: int, tmp_path: Path, mon
         done = walk(
             contract,
             walk_seed(47, number),
-            lambda config, capabilities: FileRig(tmp_path / str(next(folders)), config, capabilities),
+            lambda config, capabilities: FileAdapter(tmp_path / str(next(folders)), config, capabilities),
             contract.model("ideal"),
             subject.capabilities,
             seconds=100,
@@ -216,16 +216,16 @@ EACH = 3
 POSITIONS = [(ledger, entry) for ledger in range(1, LEDGERS + 1) for entry in range(EACH)]
 
 
-def opened(folder: Path) -> FileRig:
+def opened(folder: Path) -> FileAdapter:
     """A tracker over files, with neighbours to merge, and a trim."""
-    rig: FileRig = broker(folder, min_index_count=3, max_buckets=2)
-    return rig
+    adapter: FileAdapter = broker(folder, min_index_count=3, max_buckets=2)
+    return adapter
 
 
 def story(folder: Path, told: Callable[[str], None]) -> None:
     """Seals, merges, loads, deletions, a trim and a clear; what the storage was asked and has done is told."""
-    rig = opened(folder)
-    storage: Any = rig.durable.storage
+    adapter = opened(folder)
+    storage: Any = adapter.durable.storage
     create, delete = storage._create, storage._delete
 
     def creating(*args: Any) -> Any:
@@ -239,14 +239,14 @@ def story(folder: Path, told: Callable[[str], None]) -> None:
 
     storage._create, storage._delete = creating, deleting
     for ledger, entry in POSITIONS:
-        rig.add(ledger, entry, START + 100 * entry + ledger)
+        adapter.add(ledger, entry, START + 100 * entry + ledger)
         if (ledger, entry) == (6, 0):
-            rig.mark(3, -1)
-    rig.advance(105)
-    rig.get(10**9)
-    rig.clear()
+            adapter.mark(3, -1)
+    adapter.advance(105)
+    adapter.get(10**9)
+    adapter.clear()
     for ledger, entry in POSITIONS[:9]:
-        rig.add(ledger, entry, START + 1000 * (entry + 1))
+        adapter.add(ledger, entry, START + 1000 * (entry + 1))
 
 
 class Deadly:
@@ -324,13 +324,13 @@ def test_a_killed_process_leaves_whole_snapshots_alone(tmp_path: Path, monkeypat
 
 def recovers(folder: Path) -> None:
     """Another tracker takes over what there is, is told again of all messages, and hands out each once."""
-    rig = opened(folder)
-    live = (rig.durable.mark or (0, 0))[0]
-    assert rig.seen()[0] == sum(bool(rig.contains(*position)) for position in POSITIONS)
-    assert all(rig.add(*position, START + 5000) for position in POSITIONS)
-    out = drained(rig)
+    adapter = opened(folder)
+    live = (adapter.durable.mark or (0, 0))[0]
+    assert adapter.seen()[0] == sum(bool(adapter.contains(*position)) for position in POSITIONS)
+    assert all(adapter.add(*position, START + 5000) for position in POSITIONS)
+    out = drained(adapter)
     assert len(out) == len({*out})
     assert {*out} == {position for position in POSITIONS if position[0] >= live}
-    rig.clear()
-    assert not rig.durable.keys()
-    assert len(rig.snapshots()) <= 1, "the one that was stored when its key was not"
+    adapter.clear()
+    assert not adapter.durable.keys()
+    assert len(adapter.snapshots()) <= 1, "the one that was stored when its key was not"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from file_rig import START, broker, drained
+from file_adapter import START, broker, drained
 
 from broker_tck.implementations.bucket_delivery.files.layout import metadata_bytes, read_metadata
 from broker_tck.implementations.bucket_delivery.inventory import packed_metadata, stock_behind, stock_of
@@ -27,8 +27,8 @@ from broker_tck.implementations.interface import (
     IllegalArgumentException,
     SegmentMetadata,
 )
+from broker_tck.properties.contracts.bucket_delivery.adapter import Adapter
 from broker_tck.properties.contracts.bucket_delivery.operations import WAITS, Config
-from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable
 from broker_tck.properties.engine.timer import DispatcherTimer
 
@@ -161,12 +161,12 @@ def test_a_tracker_at_rest_costs_what_is_in_memory(monkeypatch: pytest.MonkeyPat
     # What is stored costs nothing.
     monkeypatch.setattr(Door, "create_bucket_snapshot", lambda self, *of: of[-1](self.durable.create(([], []), "")))
 
-    def fill() -> Rig:
-        rig = broker(min_index_count=each, time_step=10**8, max_indexes=1000)
+    def fill() -> Adapter:
+        adapter = broker(min_index_count=each, time_step=10**8, max_indexes=1000)
         for ledger in range(buckets):
             for entry in range(each):
-                rig.add(ledger, entry, START + 1000 + chance.randrange(10**7))
-        return rig
+                adapter.add(ledger, entry, START + 1000 + chance.randrange(10**7))
+        return adapter
 
     tracker: Any = fill().tracker
     shared, growing = tracker.get_queue_sizes()
@@ -178,21 +178,21 @@ def test_a_tracker_at_rest_costs_what_is_in_memory(monkeypatch: pytest.MonkeyPat
 
 
 def test_times_are_kept_for_those_alone_that_need_them() -> None:
-    rig = broker(min_index_count=1000)
-    rig.add(1, 0, START + 10), rig.add(1, 1, START + 20)
-    held = rig.tracker._held
+    adapter = broker(min_index_count=1000)
+    adapter.add(1, 0, START + 10), adapter.add(1, 1, START + 20)
+    held = adapter.tracker._held
     assert not held.times
-    rig.advance(15)
-    assert not rig.add(1, 0, START + 10)
-    assert rig.add(1, 0, START + 40)
+    adapter.advance(15)
+    assert not adapter.add(1, 0, START + 10)
+    assert adapter.add(1, 0, START + 40)
     assert held.times == {(1, 0): START + 40}
-    assert rig.get(9) == []
-    rig.advance(10)
-    assert rig.get(9) == [(1, 1)]
+    assert adapter.get(9) == []
+    adapter.advance(10)
+    assert adapter.get(9) == [(1, 1)]
     assert not held.suspects, "no index of what was refused is left"
     assert held.times
-    rig.advance(20)
-    assert rig.get(9) == [(1, 0)]
+    adapter.advance(20)
+    assert adapter.get(9) == [(1, 0)]
     assert not held.times
 
 
@@ -212,26 +212,26 @@ def failing(monkeypatch: pytest.MonkeyPatch, errors: dict[str, Exception]) -> No
 
 @pytest.mark.parametrize("error", [OSError("?"), BucketSnapshotPersistenceException()])
 def test_a_load_that_may_go_well_is_made_again(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    rig = broker()
-    rig.add(1, 0, START + 10), rig.add(1, 1, START + 100), rig.add(2, 0, START + 1000)
-    rig.advance(500)
+    adapter = broker()
+    adapter.add(1, 0, START + 10), adapter.add(1, 1, START + 100), adapter.add(2, 0, START + 1000)
+    adapter.advance(500)
     with monkeypatch.context() as patched:
         failing(patched, {"load": error})
-        assert rig.get(9) == []
-    assert rig.get(9) == [(1, 0), (1, 1)]
+        assert adapter.get(9) == []
+    assert adapter.get(9) == [(1, 0), (1, 1)]
 
 
 @pytest.fixture
-def stored() -> Rig:
+def stored() -> Adapter:
     """Two buckets of two ledgers each are stored."""
-    rig = broker()
+    adapter = broker()
     for ledger in range(1, 6):
-        rig.add(ledger, 0, START + 1000 * ledger)
-    assert rig.durable.keys() == {"1-2": "1", "3-4": "2"}
-    return rig
+        adapter.add(ledger, 0, START + 1000 * ledger)
+    assert adapter.durable.keys() == {"1-2": "1", "3-4": "2"}
+    return adapter
 
 
-def test_a_failing_recovery_deletes_nothing(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_recovery_deletes_nothing(stored: Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored.durable.keys(), stored.snapshots()
     with monkeypatch.context() as patched:
         failing(patched, {"load:1:": OSError("?")})
@@ -243,14 +243,14 @@ def test_a_failing_recovery_deletes_nothing(stored: Rig, monkeypatch: pytest.Mon
     assert (stored.durable.keys(), stored.snapshots()) == kept
 
 
-def test_a_recovery_does_not_wait(stored: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recovery_does_not_wait(stored: Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Door, "call", lambda *_: None)
     with pytest.raises(BucketSnapshotPersistenceException):
         stored.crash(0, 0)
 
 
 @pytest.mark.parametrize("bitmap", [b"", b"no bitmap"])
-def test_a_bucket_whose_bitmap_is_none_is_dropped(stored: Rig, bitmap: bytes) -> None:
+def test_a_bucket_whose_bitmap_is_none_is_dropped(stored: Adapter, bitmap: bytes) -> None:
     metadata, segments = stored.durable.stored[1]
     stored.durable.stored[1] = [each._replace(delayed_index_bit_map={1: bitmap}) for each in metadata], segments
     stored.crash(0, 0)
@@ -269,35 +269,35 @@ def test_what_is_no_property_of_a_bucket_is_refused_and_those_of_others_are_left
 
 
 def test_thousands_of_buckets_are_trimmed_and_cleared() -> None:
-    rig = broker(min_index_count=1, max_buckets=3000)
+    adapter = broker(min_index_count=1, max_buckets=3000)
     for ledger in range(1, 3002):
-        rig.add(ledger, 0, START + ledger)
-    assert len(rig.snapshots()) == 3000
-    rig.mark(3000, 0)
-    rig.add(3002, 0, START + 10_000)
-    assert rig.seen()[1] == [[3000, 3000, 1, 1], [3001, 3001, 1, 1]]
-    assert drained(rig) == [(3000, 0), (3001, 0), (3002, 0)]
+        adapter.add(ledger, 0, START + ledger)
+    assert len(adapter.snapshots()) == 3000
+    adapter.mark(3000, 0)
+    adapter.add(3002, 0, START + 10_000)
+    assert adapter.seen()[1] == [[3000, 3000, 1, 1], [3001, 3001, 1, 1]]
+    assert drained(adapter) == [(3000, 0), (3001, 0), (3002, 0)]
     for ledger in range(4000, 7000):
-        rig.add(ledger, 0, 10**15)
-    rig.storage(WAITS)
-    rig.clear()
-    rig.lost()
-    while rig.complete(0):
+        adapter.add(ledger, 0, 10**15)
+    adapter.storage(WAITS)
+    adapter.clear()
+    adapter.lost()
+    while adapter.complete(0):
         pass
-    assert (rig.snapshots(), rig.seen()[0]) == ([], 0)
+    assert (adapter.snapshots(), adapter.seen()[0]) == ([], 0)
 
 
 # ---- Edges
 
 
 def test_positions_out_of_bounds_are_refused() -> None:
-    rig = broker()
+    adapter = broker()
     for position in ((1, 2**32), (1, -1), (-1, 0), (2**63, 0)):
         with pytest.raises(ValueError, match="no position"):
-            rig.add(*position, START + 10)
+            adapter.add(*position, START + 10)
     with pytest.raises(OverflowError):
-        rig.add(1, 0, 2**63)
-    assert rig.seen()[2] == [0, 0]
-    assert not rig.contains(1, 2**32)
-    assert rig.add(1, 2**32 - 1, START + 10)
-    assert drained(rig) == [(1, 2**32 - 1)]
+        adapter.add(1, 0, 2**63)
+    assert adapter.seen()[2] == [0, 0]
+    assert not adapter.contains(1, 2**32)
+    assert adapter.add(1, 2**32 - 1, START + 10)
+    assert drained(adapter) == [(1, 2**32 - 1)]

@@ -1,4 +1,4 @@
-"""Contract ``bucket-delivery``: its recorded traces, what its rig holds, and where a broker can crash."""
+"""Contract ``bucket-delivery``: its recorded traces, what its adapter holds, and where a broker can crash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
 from broker_tck.properties.engine.walk import walks
 from broker_tck.properties.engine.written import operation_text
-from broker_tck.properties.mistakes.book import ways_of
+from broker_tck.properties.mistakes.book import mistakes_of
 from broker_tck.properties.search.failing import broken_by
 from broker_tck.properties.search.reduction.shorter import Shorter
 from broker_tck.properties.search.replay import declaring
@@ -47,12 +47,12 @@ def test_model_and_subjects_do_as_the_broker_did(profile: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["ideal", *STEPS])
-def test_walks_find_no_difference_and_break_no_other_law(profile: str) -> None:
+def test_walks_find_no_difference_and_break_no_other_invariant(profile: str) -> None:
     (subject,) = declaring(BUCKETS, profile)
     model = BUCKETS.model(profile)
-    for done in walks(BUCKETS, 5, range(3), subject.rig, model, subject.capabilities):
+    for done in walks(BUCKETS, 5, range(3), subject.adapter, model, subject.capabilities):
         assert done.difference is None
-        assert {*broken_by(BUCKETS, done, subject.rig, subject.capabilities)} <= {*model.BREAKS}
+        assert {*broken_by(BUCKETS, done, subject.adapter, subject.capabilities)} <= {*model.BREAKS}
 
 
 @pytest.mark.parametrize("text", RARE.values(), ids=RARE)
@@ -64,8 +64,8 @@ def difference(text: str) -> Any:
     """Where the subject of a trace's profile and the model differ."""
     trace = from_text(f"bucket-delivery {text}")
     (subject,) = declaring(BUCKETS, trace.profile)
-    model, rig = BUCKETS.model(trace.profile)(trace.config), subject.rig(trace.config, subject.capabilities)
-    return first_difference(trace.operations, model, rig)
+    model, adapter = BUCKETS.model(trace.profile)(trace.config), subject.adapter(trace.config, subject.capabilities)
+    return first_difference(trace.operations, model, adapter)
 
 
 MANY_KEYS = "; ".join(f"add {n} 0 +9" for n in range(301)) + 300 * "; complete 0" + "; storage 1; complete 0"
@@ -98,7 +98,7 @@ def test_crash_may_leave_out_what_has_a_default() -> None:
     assert [(o.failing, o.order) for o in from_json(record, "here").operations] == [(0, 0), (4, 0)]
 
 
-# ---- What the rig holds
+# ---- What the adapter holds
 
 
 def test_key_that_is_no_buckets_is_refused() -> None:
@@ -156,13 +156,13 @@ def test_snapshot_is_a_copy_of_what_was_handed_over() -> None:
 
 def test_subject_that_shows_no_buckets_is_seen_without_them() -> None:
     (subject,) = declaring(BUCKETS, "ideal")
-    rig = subject.rig(Config(), Capabilities(shows_buckets=False))
+    adapter = subject.adapter(Config(), Capabilities(shows_buckets=False))
     model = BucketDelivery(Config())
-    rig.add(1, 0, 2_000_000), model.add(1, 0, 2_000_000)
-    rig.add(1, 1, 2_000_000), model.add(1, 1, 2_000_000)
-    rig.add(2, 0, 2_000_000), model.add(2, 0, 2_000_000)
-    assert model.seen() == rig.seen()
-    assert [str(each) for each in rig.seen()[1:3]] == ["anything", "anything"]
+    adapter.add(1, 0, 2_000_000), model.add(1, 0, 2_000_000)
+    adapter.add(1, 1, 2_000_000), model.add(1, 1, 2_000_000)
+    adapter.add(2, 0, 2_000_000), model.add(2, 0, 2_000_000)
+    assert model.seen() == adapter.seen()
+    assert [str(each) for each in adapter.seen()[1:3]] == ["anything", "anything"]
 
 
 # ---- What is left of a trace means what it meant
@@ -204,23 +204,23 @@ def test_calls_end_as_those_before_them_do() -> None:
 
 
 def early(then: str, instead: str | None = None) -> str:
-    """What the law of early messages says of one that was refused, then accepted for a later time."""
+    """What the invariant of early messages says of one that was refused, then accepted for a later time."""
     text = f"bucket-delivery min_index_count=1; storage 1; add 0 0 +5; add 1 0 +90; add 0 0 +0; {then}; adv 5; get 1"
     trace = from_text(text)
-    (law,) = (law for law in BUCKETS.laws if law.number == "BD-44")
+    (invariant,) = (invariant for invariant in BUCKETS.invariants if invariant.number == "BD-44")
     model = wrong(instead) if instead else BUCKETS.specification
-    return law.check(trace.config, record(trace.operations, model(trace.config)))[2]
+    return invariant.check(trace.config, record(trace.operations, model(trace.config)))[2]
 
 
-def wrong(way: str) -> type[Any]:
-    """The specification with one of its wrong ways."""
+def wrong(mistake: str) -> type[Any]:
+    """The specification with one of its known mistakes."""
     return next(
-        known.applied_to(BUCKETS.specification) for known in ways_of(BUCKETS.specification) if str(known) == way
+        known.applied_to(BUCKETS.specification) for known in mistakes_of(BUCKETS.specification) if str(known) == mistake
     )
 
 
 def test_recovered_message_comes_at_the_time_in_its_snapshot() -> None:
-    way = "BD-19 tracker.held.hands_out: whatever_its_time"
+    mistake = "BD-19 tracker.held.hands_out: whatever_its_time"
     assert early("crash; add 0 0 +20") == ""
     assert early("add 0 0 +20") == ""
-    assert early("add 0 0 +20", way) == "0:0 was handed out 15 ms early"
+    assert early("add 0 0 +20", mistake) == "0:0 was handed out 15 ms early"

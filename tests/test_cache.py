@@ -1,4 +1,4 @@
-"""The entry cache: recorded traces, profiles, laws, and reads."""
+"""The entry cache: recorded traces, profiles, invariants, and reads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from broker_tck.model.entry_cache import PROFILES
 from broker_tck.model.entry_cache.releases import Queue
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import rules_of
+from broker_tck.properties.contracts.entry_cache.adapter import Adapter
 from broker_tck.properties.contracts.entry_cache.operations import Capabilities, Config, Range, Remove
 from broker_tck.properties.contracts.entry_cache.reading import Answers
 from broker_tck.properties.contracts.entry_cache.reading_walk import drain_readers
-from broker_tck.properties.contracts.entry_cache.rig import Rig
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -102,7 +102,7 @@ def test_cache_that_throws_at_such_a_range_conforms() -> None:
     subject = declared("kit:sorted", Sorted, CONTRACT)
     reversed_ranges = 0
     for number in range(60):
-        done = walk(CONTRACT, walk_seed(7, number), subject.rig, EntryCaches, subject.capabilities)
+        done = walk(CONTRACT, walk_seed(7, number), subject.adapter, EntryCaches, subject.capabilities)
         assert done.difference is None
         ranges = [(o.l1, o.e1) > (o.l2, o.e2) for o in done.operations if isinstance(o, Range | Remove)]
         reversed_ranges += sum(ranges)
@@ -157,13 +157,13 @@ def test_caches_and_queue_alone_can_be_checked(profile: str, golden: int, rules:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
-def test_rules_are_moot_exactly_where_they_are_never_met(subject: Subject) -> None:
+def test_rules_do_not_apply_exactly_where_they_are_never_met(subject: Subject) -> None:
     model = CONTRACT.model(subject.profiles[0])
     run, counting = Run(subject, subject.profiles[0], 0), Exercised(model)
     for number in range(60):
         count(run, counting, walked(subject, number))
-    clauses = {rule.number for rule in rules_of(model) if rule.checkable and not rule.law}
-    assert {number for number in model.MOOT if number in clauses and run.met[number]} == set()
+    clauses = {rule.number for rule in rules_of(model) if rule.checkable and not rule.invariant}
+    assert {number for number in model.NOT_APPLICABLE if number in clauses and run.met[number]} == set()
     needed = {rule.number for rule in to_exercise(subject, model)} & clauses
     assert needed - set(run.exercised) == set()
 
@@ -242,12 +242,14 @@ def test_p20_with_access_alone_it_is_second_chance(script: list[tuple[str, int, 
         assert [entry.position[1] for entry in model.store.queue] == [other[0] for other in clock.circle]
 
 
-# ---- Laws and variations
+# ---- Invariants and relations
 
 
-def test_every_law_is_a_rule() -> None:
-    laws = {rule.number for rule in EntryCaches.UNEMBODIED if rule.law} | {"EC-12"}
-    assert {law.number for law in CONTRACT.laws} == laws | {"IL-4"}, "which is proven where calls overlap"
+def test_every_invariant_is_a_rule() -> None:
+    invariants = {rule.number for rule in EntryCaches.UNEMBODIED if rule.invariant} | {"EC-12"}
+    assert {invariant.number for invariant in CONTRACT.invariants} == invariants | {"IL-4"}, (
+        "which is proven where calls overlap"
+    )
 
 
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
@@ -258,25 +260,25 @@ def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     made = [walked(subject, number) for number in range(OTHERS)]
     broken = set[str]()
     for done in [*stored, *made]:
-        broken.update(broken_by(CONTRACT, done, subject.rig, subject.capabilities))
-    assert broken - {*model.MOOT} == {*model.BREAKS}
+        broken.update(broken_by(CONTRACT, done, subject.adapter, subject.capabilities))
+    assert broken - {*model.NOT_APPLICABLE} == {*model.BREAKS}
 
 
 # ---- The queue of removal
 
 
 def test_queue_is_rid_of_what_has_left_when_it_is_the_greater_part() -> None:
-    rig = Rig(RemovalQueue, Config(), Capabilities())
-    queue = rig.broker
+    adapter = Adapter(RemovalQueue, Config(), Capabilities())
+    queue = adapter.broker
     assert isinstance(queue, RemovalQueue)
     for entry in range(2 * BLANKS + 10):
-        rig.put(0, 1, entry, 1, 0)
-    rig.invalidate(0, 1, BLANKS)
+        adapter.put(0, 1, entry, 1, 0)
+    adapter.invalidate(0, 1, BLANKS)
     assert len(queue.queue) == 2 * BLANKS + 10
-    rig.invalidate(0, 1, BLANKS + 6)
+    adapter.invalidate(0, 1, BLANKS + 6)
     assert len(queue.queue) == BLANKS + 4
-    assert rig.evict_size(BLANKS + 4) == [BLANKS + 4, BLANKS + 4]
-    assert (rig.size_of_all(), rig.seen()) == (0, ([[0, 0]] * 3, 0))
+    assert adapter.evict_size(BLANKS + 4) == [BLANKS + 4, BLANKS + 4]
+    assert (adapter.size_of_all(), adapter.seen()) == (0, ([[0, 0]] * 3, 0))
 
 
 # ---- Readers
@@ -288,7 +290,7 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     """P17: whatever is made of a walk, what is left and what is held is the limit."""
     config = Config(max_reads_in_flight=1_480, acquire_timeout=50, acquire_queue=3)
     done = walk(CONTRACT, walk_seed(17, number), lambda c, k: MODEL(c), MODEL, Capabilities(steps=False))
-    model, rig = MODEL(config), Rig(RemovalQueue, config, Capabilities(steps=False))
+    model, adapter = MODEL(config), Adapter(RemovalQueue, config, Capabilities(steps=False))
     readers: dict[int, Any] = {}
     begin = model.reads.perform
 
@@ -299,11 +301,11 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     monkeypatch.setattr(model.reads, "perform", perform)
     for operation in chain(done.operations, drain_readers(model)):
         record([operation], model)
-        record([operation], rig)
+        record([operation], adapter)
         assert model.permits() + sum(reader.permits for reader in readers.values()) == 1_480
-        assert 0 <= rig.permits() <= 1_480
-        assert rig.permits() == model.permits()
-    assert rig.permits() == 1_480
+        assert 0 <= adapter.permits() <= 1_480
+        assert adapter.permits() == model.permits()
+    assert adapter.permits() == 1_480
 
 
 def test_what_is_answered_was_a_hit_or_a_miss() -> None:
@@ -340,22 +342,22 @@ def test_copy_is_another_entry_with_the_same_count() -> None:
 
 def test_error_of_a_reader_is_not_taken_for_one_of_the_storage() -> None:
     """It goes on to whoever completed the read, and the ledger is not dropped."""
-    rig = Rig(RemovalQueue, Config(), Capabilities(steps=False))
-    rig.put(0, 1, 0, 10, 1)
-    rig.storage(1)
+    adapter = Adapter(RemovalQueue, Config(), Capabilities(steps=False))
+    adapter.put(0, 1, 0, 10, 1)
+    adapter.storage(1)
 
     def answered(answer: Any) -> None:
         raise LookupError("a reader's own")
 
     with pytest.raises(LookupError):
-        rig.caches[0].read_entries(rig.storages.ledger(0, 1), 0, 1, lambda: 0, answered)
-    assert rig.caches[0].get_number_of_entries() == 1
+        adapter.caches[0].read_entries(adapter.storages.ledger(0, 1), 0, 1, lambda: 0, answered)
+    assert adapter.caches[0].get_number_of_entries() == 1
 
 
 def test_refused_readers_are_told_why() -> None:
-    rig = Rig(RemovalQueue, Config(max_reads_in_flight=1, acquire_timeout=1), Capabilities(steps=False))
+    adapter = Adapter(RemovalQueue, Config(max_reads_in_flight=1, acquire_timeout=1), Capabilities(steps=False))
     told: list[Any] = []
-    rig.caches[0].read_entry(rig.storages.ledger(0, 1), 0, told.append)
-    rig.advance(1)
-    rig.timeouts()
+    adapter.caches[0].read_entry(adapter.storages.ledger(0, 1), 0, told.append)
+    adapter.advance(1)
+    adapter.timeouts()
     assert isinstance(told[0], TooManyRequestsException)

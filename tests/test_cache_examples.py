@@ -26,8 +26,8 @@ def results(text: str, setting: str = "ideal") -> list[Any]:
     asked = [s for s in declaring(CONTRACT, trace.profile) if CONTRACT.can_ask(trace.operations, s.capabilities)]
     assert asked
     for subject in asked:
-        rig = subject.rig(trace.config, subject.capabilities)
-        assert first_difference(trace.operations, model(trace.config), rig) is None
+        adapter = subject.adapter(trace.config, subject.capabilities)
+        assert first_difference(trace.operations, model(trace.config), adapter) is None
     found = [step.result for step in record(trace.operations, model(trace.config))]
     return [result["error"] if isinstance(result, dict) else result for result in found]
 

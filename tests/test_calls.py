@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from broker_tck.model.parts import calls as of_models
-from broker_tck.properties.engine import calls as of_rigs
+from broker_tck.properties.engine import calls as of_adapters
 
 Made = Callable[[Any], tuple[Callable[[str], None], Callable[[int], str | None]]]
 
@@ -18,12 +18,12 @@ def model(order: Any) -> tuple[Callable[[str], None], Callable[[int], str | None
     return calls.begin, calls.take
 
 
-def rig(order: Any) -> tuple[Callable[[str], None], Callable[[int], str | None]]:
-    calls: of_rigs.CallsUnderWay[str] = of_rigs.CallsUnderWay(order)
+def adapter(order: Any) -> tuple[Callable[[str], None], Callable[[int], str | None]]:
+    calls: of_adapters.CallsUnderWay[str] = of_adapters.CallsUnderWay(order)
     return calls.hold, calls.release
 
 
-@pytest.mark.parametrize("side", [model, rig])
+@pytest.mark.parametrize("side", [model, adapter])
 @pytest.mark.parametrize(("order", "ended"), [(None, ["c", "a", "b2", "b1"]), (str, ["a", "b1", "b2", "c"])])
 def test_calls_are_listed_as_they_were_made_or_in_an_order(side: Made, order: Any, ended: list[str]) -> None:
     make, end = side(order)
@@ -32,7 +32,7 @@ def test_calls_are_listed_as_they_were_made_or_in_an_order(side: Made, order: An
     assert [end(0) for _ in range(5)] == [*ended, None]
 
 
-@pytest.mark.parametrize("side", [model, rig])
+@pytest.mark.parametrize("side", [model, adapter])
 def test_place_is_counted_round_and_round(side: Made) -> None:
     make, end = side(None)
     for call in "abc":

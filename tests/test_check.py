@@ -1,4 +1,4 @@
-"""The one comparison of the kit, and the rig that a subject sits on."""
+"""The one comparison of the kit, and the adapter that a subject sits on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.interface import Hang, IllegalStateException, TooManyRequestsException
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault
+from broker_tck.properties.contracts.delayed_delivery.adapter import Adapter
 from broker_tck.properties.contracts.delayed_delivery.operations import (
     Advance,
     Capabilities,
@@ -23,7 +24,6 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     Has,
     Stale,
 )
-from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import (
     RESULT,
@@ -46,7 +46,7 @@ HAS, GET = Has(), Get(10)
 
 
 class Side:
-    """A model or a rig that answers what it is told to."""
+    """A model or an adapter that answers what it is told to."""
 
     def __init__(self, answer: Any = None, seen: Any = (0, [])) -> None:
         self.answer, self.shown = answer, seen
@@ -225,8 +225,8 @@ def test_memory_may_be_anything_plausible() -> None:
         trace = trace_of(
             "memory; add 1 0 +5000; memory; add 1 1 +5000; memory; memory; adv 9000; get 1; memory; get 1; memory"
         )
-        rig = Rig(Memory, trace.config, Capabilities())
-        return first_difference(trace.operations, MODEL(trace.config), rig) is None
+        adapter = Adapter(Memory, trace.config, Capabilities())
+        return first_difference(trace.operations, MODEL(trace.config), adapter) is None
 
     assert judged(0, 10, 20, 20, 5, 0)
     assert judged(0, 10, 10, 10, 10, 0)
@@ -251,7 +251,7 @@ def test_undefined_equals_everything() -> None:
     assert found == Difference(1, [], [5])
 
 
-# ---- The rig
+# ---- The adapter
 
 
 class Timed:
@@ -277,70 +277,70 @@ class Timed:
 
 
 @pytest.fixture
-def rig() -> Any:
-    return rigged(Timed)
+def adapter() -> Any:
+    return adapted(Timed)
 
 
-def rigged(factory: Any) -> Any:
-    """The rig of a subject that is hardly one."""
-    return Rig(factory, Config(), Capabilities())
+def adapted(factory: Any) -> Any:
+    """The adapter of a subject that is hardly one."""
+    return Adapter(factory, Config(), Capabilities())
 
 
-def test_timers_fire_at_their_own_time(rig: Any) -> None:
-    subject = rig.tracker
+def test_timers_fire_at_their_own_time(adapter: Any) -> None:
+    subject = adapter.tracker
     subject.arm(START + 20)
     subject.arm(START + 10)
-    assert rig.seen() == (0, [START + 10, START + 20])
-    assert Advance(9).on(rig) == []
-    assert Advance(1).on(rig) == [START + 10]
-    assert rig.seen() == (0, [START + 20])
-    assert Advance(100).on(rig) == [START + 20]
+    assert adapter.seen() == (0, [START + 10, START + 20])
+    assert Advance(9).on(adapter) == []
+    assert Advance(1).on(adapter) == [START + 10]
+    assert adapter.seen() == (0, [START + 20])
+    assert Advance(100).on(adapter) == [START + 20]
     assert subject.fired == [(START + 10, False), (START + 20, False)]
-    assert rig.now == START + 110
-    assert Advance(0).on(rig) == []
+    assert adapter.now == START + 110
+    assert Advance(0).on(adapter) == []
 
 
 @pytest.mark.parametrize("ms", [0, -1, -1000])
-def test_timeout_for_now_or_the_past_fires_when_the_clock_moves_next(rig: Any, ms: int) -> None:
-    rig.tracker.arm(START + ms)
-    assert rig.seen() == (0, [START + ms])
-    assert Advance(0).on(rig) == [START]
-    assert rig.seen() == (0, [])
+def test_timeout_for_now_or_the_past_fires_when_the_clock_moves_next(adapter: Any, ms: int) -> None:
+    adapter.tracker.arm(START + ms)
+    assert adapter.seen() == (0, [START + ms])
+    assert Advance(0).on(adapter) == [START]
+    assert adapter.seen() == (0, [])
 
 
-def test_cancelled_timeout_may_be_on_its_way(rig: Any) -> None:
-    subject = rig.tracker
-    assert Stale().on(rig) is False
+def test_cancelled_timeout_may_be_on_its_way(adapter: Any) -> None:
+    subject = adapter.tracker
+    assert Stale().on(adapter) is False
     subject.arm(START + 5).cancel()
-    assert Stale().on(rig) is False
+    assert Stale().on(adapter) is False
     assert subject.fired == [(START, True)]
 
 
-def test_timeouts_armed_by_a_firing_fire_in_the_same_step(rig: Any) -> None:
-    subject = rig.tracker
+def test_timeouts_armed_by_a_firing_fire_in_the_same_step(adapter: Any) -> None:
+    subject = adapter.tracker
     subject.again = 2
     subject.arm(START + 1)
-    assert Advance(8).on(rig) == [START + 1, START + 6]
-    assert rig.seen() == (0, [START + 11])
+    assert Advance(8).on(adapter) == [START + 1, START + 6]
+    assert adapter.seen() == (0, [START + 11])
 
 
-def test_endless_arming_is_cut_off(rig: Any) -> None:
-    subject = rig.tracker
+def test_endless_arming_is_cut_off(adapter: Any) -> None:
+    subject = adapter.tracker
     subject.again = 10**9
     subject.arm(START)
     with pytest.raises(RuntimeError, match="the timer fired 10000 times in one step of the clock"):
-        Advance(10 * MOST_FIRINGS).on(rig)
+        Advance(10 * MOST_FIRINGS).on(adapter)
 
 
 @pytest.mark.parametrize("deadline", [None, 1.5, "5"])
-def test_deadline_is_an_integer(rig: Any, deadline: object) -> None:
+def test_deadline_is_an_integer(adapter: Any, deadline: object) -> None:
     with pytest.raises(TypeError, match=r"a deadline must be a whole number, not <an? "):
-        rig.tracker.arm(deadline)
+        adapter.tracker.arm(deadline)
 
 
 def test_fill_is_so_many_adds() -> None:
-    single = Rig(TimeBucketTracker, Config(), Capabilities())
-    batch = Rig(TimeBucketTracker, Config(), Capabilities(batch_adds=True))
+    single = Adapter(TimeBucketTracker, Config(), Capabilities())
+    batch = Adapter(TimeBucketTracker, Config(), Capabilities(batch_adds=True))
     model = MODEL(Config())
     for operation in trace_of(
         "fill 1 10 2 5 +5000; fill 1 10 1 5 +5000; fill 2 0 1 0 +5000; fill 1 0 1 3 +10; get 1"
@@ -384,16 +384,16 @@ class Addressed(TimeBucketTracker):
         raise LookupError(f"nothing in {self!r} at {id(self)}")
 
 
-def test_message_of_an_error_is_no_part_of_what_laws_and_variations_compare() -> None:
+def test_message_of_an_error_is_no_part_of_what_invariants_and_relations_compare() -> None:
     subject, trace = subject_of(Addressed), trace_of("add 1 0 +5000; has; adv 5; has")
-    first, second = (record(trace.operations, subject.rig(trace.config, subject.capabilities)) for _ in range(2))
+    first, second = (record(trace.operations, subject.adapter(trace.config, subject.capabilities)) for _ in range(2))
     assert first == second
     assert first[1].result == {"error": "LookupError"}
     broken = record(trace.operations, Side(0, seen=None))
     assert broken[0].seen == ({"error": "TypeError"},)
     done = walked(subject_of(TimeBucketTracker), 1)
-    assert broken_by(CONTRACT, done, subject.rig, subject.capabilities, {"shift"}) == []
-    told = check(trace.operations[1], MODEL(trace.config), subject.rig(trace.config, subject.capabilities))
+    assert broken_by(CONTRACT, done, subject.adapter, subject.capabilities, {"shift"}) == []
+    told = check(trace.operations[1], MODEL(trace.config), subject.adapter(trace.config, subject.capabilities))
     assert "nothing in" in told.seen["message"], "a story still tells it"
 
 

@@ -270,9 +270,15 @@ def test_rules_are_listed(cli: Cli) -> None:
     assert all(rule.number in out for rule in rules_of(MODEL))
     told = document(cli("rules", "--json"))
     assert [rule["number"] for rule in told["rules"]] == [rule.number for rule in rules_of(MODEL)]
-    assert {rule["strength"] for rule in told["rules"]} == {"required", "law", "informative"}
+    assert {rule["strength"] for rule in told["rules"]} == {"required", "invariant", "informative"}
     heap = document(cli("rules", "--profile", "heap", "--json"))
-    assert {rule["strength"] for rule in heap["rules"]} == {"required", "law", "informative", "deviation", "moot"}
+    assert {rule["strength"] for rule in heap["rules"]} == {
+        "required",
+        "invariant",
+        "informative",
+        "deviation",
+        "not applicable",
+    }
 
 
 def test_rule_is_told_in_full(cli: Cli) -> None:
@@ -334,7 +340,7 @@ def test_subjects_of_other_packages_are_found(cli: Cli) -> None:
 
 
 @pytest.mark.slow
-def test_line_of_a_finding_about_a_law_judges_the_law(cli: Cli) -> None:
+def test_line_of_a_finding_about_a_invariant_judges_the_invariant(cli: Cli) -> None:
     finding = deviation(resolve("timebucket-2025"), "timebucket-2025", "DD-08", 0)
     assert finding
     words = shlex.split(replay_command(finding))[1:]
@@ -458,8 +464,8 @@ def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch)
 def test_rules_are_found_in_lower_case(cli: Cli) -> None:
     assert cli("rules", "ec-60", "dd-06")[2].startswith("broker-tck: unknown rule 'EC-60' of delayed-delivery; ")
     assert cli("rules", "ec-01")[1] == cli("rules", "EC-01")[1]
-    told = cli("replay", "has", "--subject", "heap", "--law", "dd-08")
-    assert told == cli("replay", "has", "--subject", "heap", "--law", "DD-08")
+    told = cli("replay", "has", "--subject", "heap", "--invariant", "dd-08")
+    assert told == cli("replay", "has", "--subject", "heap", "--invariant", "DD-08")
     assert told[0] == 0
 
 

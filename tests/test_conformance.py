@@ -84,7 +84,7 @@ def test_broken_tracker_fails_with_the_story(folder: Path) -> None:
     assert "DD-09 is broken by my_tracker:MyTracker (timebucket-ideal; " in out
     assert "\nYour tracker accepts a message whose time is exactly the cut-off; that message" in out
     assert "  How sure    certain: on this trace and on 20 whole walks" in out
-    assert "  Wrong way   equality accepted (refuses)\n" in out
+    assert "  Mistake   equality accepted (refuses)\n" in out
     assert "broker-tck replay --subject my_tracker:MyTracker 'delayed-delivery timebucket-ideal" in out
     assert "Traceback" not in out
     assert re.search("^FAILED .*-DD-09", out, re.MULTILINE)

@@ -14,7 +14,7 @@ from kit import ONE_IN, replay
 from msgspec import structs
 
 from broker_tck import fixtures
-from broker_tck.cli.options import living
+from broker_tck.cli.options import with_workload
 from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import HeapOrder
@@ -24,7 +24,7 @@ from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, Pr
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import tree_of
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
-from broker_tck.properties.contracts.active_cursors.laws import LAWS
+from broker_tck.properties.contracts.active_cursors.invariants import INVARIANTS
 from broker_tck.properties.contracts.active_cursors.life import rewrites
 from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import plain
@@ -37,7 +37,7 @@ from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import find
-from broker_tck.properties.mistakes.book import deviations_of, ways_of
+from broker_tck.properties.mistakes.book import deviations_of, mistakes_of
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised, situations_of
 from broker_tck.properties.search.replay import asked, declaring, unasked
@@ -60,7 +60,7 @@ def results(text: str, profile: str = "ideal", subject: str = "") -> list[Any]:
     """The results of a trace's questions and removals, of the model or of a subject."""
     trace = from_text(f"active-cursors {profile}; {text}")
     found = resolve(subject) if subject else None
-    on = found.rig(trace.config, found.capabilities) if found else CURSORS.model(profile)(trace.config)
+    on = found.adapter(trace.config, found.capabilities) if found else CURSORS.model(profile)(trace.config)
     return [step.result for step in record(trace.operations, on) if step.result is not None]
 
 
@@ -204,7 +204,7 @@ def test_any_cursor_at_the_slowest_position_is_the_oldest() -> None:
 def test_recorded_choice_is_allowed_as_the_live_one_is(subject: str) -> None:
     trace = from_text("active-cursors ideal; add a [1,0]; add b [1,0]; oldest")
     found = resolve(subject) if subject else None
-    on = found.rig(trace.config, found.capabilities) if found else ActiveCursors(trace.config)
+    on = found.adapter(trace.config, found.capabilities) if found else ActiveCursors(trace.config)
     recorded = Recorded(record(trace.operations, on))
     assert first_difference(trace.operations, ActiveCursors(trace.config), recorded) is None
 
@@ -243,7 +243,7 @@ def test_profile_with_all_rules_kept_is_the_specification(profile: str, rules: t
     capabilities = structs.replace(resolve(profile).capabilities, null_updates=True, versions=False)
     model = CURSORS.model("+".join((profile, *rules)))
     for number in range(60):
-        done = walk(CURSORS, walk_seed(3, number), resolve("sorted-cursors").rig, model, capabilities)
+        done = walk(CURSORS, walk_seed(3, number), resolve("sorted-cursors").adapter, model, capabilities)
         assert done.difference is None
 
 
@@ -284,10 +284,10 @@ def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
 def test_profile_replaces_clauses_of_its_parts(profile: str, clauses: set[str]) -> None:
     model = CURSORS.model(profile)
     assert [path for path, _ in tree_of(model)] == ["", "order.", "grace."]
-    assert {way.clause for way in deviations_of(model)} == clauses
-    for way in deviations_of(model):
-        kept_one = CURSORS.model(f"{profile}+{way.rule.number}")
-        assert way.clause in {other.clause for other in ways_of(kept_one)}
+    assert {mistake.clause for mistake in deviations_of(model)} == clauses
+    for mistake in deviations_of(model):
+        kept_one = CURSORS.model(f"{profile}+{mistake.rule.number}")
+        assert mistake.clause in {other.clause for other in mistakes_of(kept_one)}
 
 
 MET = [
@@ -314,17 +314,17 @@ def test_situation_is_met_if_it_comes_up(situation: str, first: str, without: st
         assert bool(counting.met[situation]) is met
 
 
-# ---- Laws and variations
+# ---- Invariants and relations
 
 
 def test_slowest_position_that_goes_back_is_seen() -> None:
-    law = next(law for law in LAWS if law.number == "CC-P15")
+    invariant = next(invariant for invariant in INVARIANTS if invariant.number == "CC-P15")
     operations = from_text("active-cursors ideal; add a [1,1]; slowest; update a [1,2]; slowest").operations
 
     def judged(*answers: Any) -> str:
         told = iter(answers)
         steps = [Step(o, next(told) if o.tag == "slowest" else None, ()) for o in operations]
-        return law.check(Config(), steps)[2]
+        return invariant.check(Config(), steps)[2]
 
     assert judged([1, 1], [1, 2]) == ""
     assert judged([1, 1], [1, 0]) == "the slowest position goes back from [1, 1] to [1, 0]"
@@ -398,7 +398,7 @@ def test_any_of_the_oldest_is_right_where_the_heap_keeps_its_rules() -> None:
 
 # ---- Whole lives
 
-WHOLE = CURSORS.living("whole")
+WHOLE = CURSORS.with_workload("whole")
 LIVES = [
     ("add a [0,-1]; add b [0,5]; add c [0,5]; update a [0,3]; slowest; remove b; add b [0,5]; adv 5; count x", ""),
     ("durable a [0,0]; update a [0,1]; oldest; durables; remove a; durable a [0,-1]; update a [0,0]", ""),
@@ -425,10 +425,10 @@ def test_whole_life_is_opened_at_an_end_marked_forward_and_deleted(text: str, re
 
 @pytest.mark.parametrize("name", [*RIGHT, *PULSAR])
 def test_walks_of_whole_lives_are_such(name: str) -> None:
-    subject = living([resolve(name)], "whole")[0]
+    subject = with_workload([resolve(name)], "whole")[0]
     model, whole = subject.contract.model(subject.profiles[0]), 0
     for number in range(40):
-        done = walk(subject.contract, walk_seed(2, number), subject.rig, model, subject.capabilities)
+        done = walk(subject.contract, walk_seed(2, number), subject.adapter, model, subject.capabilities)
         assert done.difference is None
         assert subject.contract.can_ask(done.operations, subject.capabilities)
         whole += {o.tag for o in done.operations} >= {"add", "update", "slowest"}
@@ -451,7 +451,7 @@ def test_life_is_rewritten_to_shorter_lives() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
     """Whole lives show that the heap loses a cursor, in a short trace that names the rule."""
-    subject = living([resolve("pulsar-heap")], "whole")[0]
+    subject = with_workload([resolve("pulsar-heap")], "whole")[0]
     finding = deviation(subject, "pulsar-heap", "CC-11", seed)
     assert finding is not None
     assert finding.diagnosis.rules == ("CC-11",)
@@ -460,10 +460,10 @@ def test_heap_loses_sight_of_a_cursor_in_a_whole_life(seed: int) -> None:
 
 
 def test_unknown_life_is_bad_input(cli: Cli) -> None:
-    status, out, err = cli("check", "--subject", "pulsar-heap", "--life", "half")
+    status, out, err = cli("check", "--subject", "pulsar-heap", "--workload", "half")
     assert (status, out) == (2, "")
-    assert err == "broker-tck: unknown life 'half' of active-cursors; there are: whole\n"
-    assert "there are: none" in cli("walk", "--subject", "heap", "--life", "whole")[2]
+    assert err == "broker-tck: unknown workload 'half' of active-cursors; there are: whole\n"
+    assert "there are: none" in cli("walk", "--subject", "heap", "--workload", "whole")[2]
 
 
 # ---- Parts

@@ -112,8 +112,8 @@ def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.
 def test_breach_is_reduced_while_it_is_one() -> None:
     slow = resolve("cpp")
     model = NACKS.model("cpp")
-    walks = (walk(NACKS, walk_seed(0, n), slow.rig, model, slow.capabilities) for n in range(50))
-    done = next(done for done in walks if "NA-16" in broken_by(NACKS, done, slow.rig, slow.capabilities))
+    walks = (walk(NACKS, walk_seed(0, n), slow.adapter, model, slow.capabilities) for n in range(50))
+    done = next(done for done in walks if "NA-16" in broken_by(NACKS, done, slow.adapter, slow.capabilities))
     finding = find_breach(slow, model, "NA-16", done)
     assert finding is not None
     assert len(finding.operations) <= 3

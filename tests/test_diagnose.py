@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kit import CONTRACT, MODEL, first_failing, found, subject_of, trace_of, way_of, wrong
+from kit import CONTRACT, MODEL, first_failing, found, mistake_of, subject_of, trace_of, wrong
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.model.rules import rules_of
@@ -18,12 +18,12 @@ from broker_tck.properties.report.words import by_what_was_seen, explanations, w
 
 
 def test_ways_in_words() -> None:
-    assert in_words(way_of("DD-01 absent")) == "DD-01 were absent (index.stays)"
-    assert in_words(way_of("DD-09 refuses: equality_accepted")) == (
+    assert in_words(mistake_of("DD-01 absent")) == "DD-01 were absent (index.stays)"
+    assert in_words(mistake_of("DD-09 refuses: equality_accepted")) == (
         "DD-09 were done otherwise (refuses: equality accepted)"
     )
-    way = way_of("DD-01 absent")
-    assert Diagnosis(("DD-01",), ()).sentence == "No known wrong way of a rule explains this."
+    way = mistake_of("DD-01 absent")
+    assert Diagnosis(("DD-01",), ()).sentence == "No known mistake of a rule explains this."
     assert Diagnosis(("DD-01",), (way,), 20, whole=True).sentence == "Behaves as if DD-01 were absent (index.stays)."
     assert Diagnosis(("DD-01",), (way,), 5).sentence == (
         "Here, though not everywhere, it behaves as if DD-01 were absent (index.stays)."
@@ -122,7 +122,7 @@ def test_every_rule_of_a_table_is_one_of_its_contract(contract: Any) -> None:
 
 
 def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
-    way = way_of("DD-28 index.count: of_buckets")
+    way = mistake_of("DD-28 index.count: of_buckets")
     model = way.applied_to(MODEL)
     right, counting = subject_of(TimeBucketTracker), wrong(str(way))
     of_right, of_counting = (Diagnoser(each, MODEL) for each in (right, counting))
@@ -133,8 +133,8 @@ def test_walks_on_which_nothing_is_wrong_say_nothing() -> None:
 
 
 def test_way_is_borne_out_where_a_subject_is_wrong_in_other_ways_as_well() -> None:
-    way = way_of("DD-28 index.count: of_buckets")
-    other = way_of("DD-09 refuses: equality_accepted")
+    way = mistake_of("DD-28 index.count: of_buckets")
+    other = mistake_of("DD-09 refuses: equality_accepted")
     model = way.applied_to(MODEL)
     of_both = Diagnoser(as_subject("both", CONTRACT, other.applied_to(model)), MODEL)
     shown, telling = of_both.borne_out(way, model)

@@ -137,7 +137,7 @@ def early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def failing(subject: Subject) -> Iterator[Walk]:
-    every = walks(CONTRACT, 0, range(WALKS), subject.rig, MODEL, subject.capabilities)
+    every = walks(CONTRACT, 0, range(WALKS), subject.adapter, MODEL, subject.capabilities)
     return (done for done in every if done.difference)
 
 

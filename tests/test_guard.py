@@ -145,7 +145,7 @@ def test_end_has_the_trace_that_it_was_on() -> None:
         first_difference(
             trace.operations,
             subject.contract.specification(trace.config),
-            subject.rig(trace.config, subject.capabilities),
+            subject.adapter(trace.config, subject.capabilities),
         )
 
     end = guarded(work)

@@ -118,7 +118,7 @@ def test_import_that_goes_back_is_seen() -> None:
 
 ORDER = ("model", "implementations", "properties", "spark_fuzz", "bench", "cli")
 FIXTURES = "fixtures"
-RIGS = ("*rig.py", "ledgers.py", "values.py")
+ADAPTERS = ("*adapter.py", "ledgers.py", "values.py")
 
 
 def kit_folders(file: Path) -> set[str]:
@@ -147,8 +147,8 @@ def test_model_imports_the_standard_library_and_msgspec() -> None:
         assert tops <= {*sys.stdlib_module_names, "msgspec"}, file
 
 
-def test_rigs_share_nothing_with_model_or_subjects() -> None:
-    rooms = [file for name in RIGS for file in (ROOT / "properties" / "contracts").rglob(name)]
+def test_adapters_share_nothing_with_model_or_subjects() -> None:
+    rooms = [file for name in ADAPTERS for file in (ROOT / "properties" / "contracts").rglob(name)]
     assert len(rooms) >= len(CONTRACTS)
     for file in rooms:
         names = {name for name in imported(file) if name.startswith("broker_tck.")}

@@ -14,8 +14,6 @@ from conftest import Cli
 
 from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseCache, StepwiseQueue, Wrapper
 from broker_tck.implementations.interface import LOOKS, MAPS, Entry, Position, Steps
-from broker_tck.implementations.mutants.entry_cache import interleavings
-from broker_tck.implementations.mutants.mutant import declared_in
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.contracts.entry_cache.operations import BeginPut, Capabilities, Config, Counters, Put, Step
 from broker_tck.properties.contracts.entry_cache.shorter_calls import ordinary, rewrites
@@ -28,6 +26,8 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.mistakes.implementations.entry_cache import interleavings
+from broker_tck.properties.mistakes.implementations.mutant import declared_in
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.search.interleaving import Explored, explore, sample
 from broker_tck.properties.search.reduction.numbers import by_first_use
@@ -119,7 +119,7 @@ def test_every_mutant_is_right_where_calls_do_not_overlap() -> None:
     for name in MUTANTS:
         subject = resolve(f"mutant:{name}")
         for number in range(12):
-            assert walk(CONTRACT, walk_seed(3, number), subject.rig, MODEL, alone).difference is None, name
+            assert walk(CONTRACT, walk_seed(3, number), subject.adapter, MODEL, alone).difference is None, name
 
 
 @pytest.mark.slow
@@ -217,7 +217,9 @@ def of_cache(cache_type: type[StepwiseCache]) -> Subject:
 )
 def test_call_that_goes_wrong_is_found(cache_type: type[StepwiseCache], text: str, at: int, seen: Any) -> None:
     operations = from_text(f"entry-cache; {text}").operations
-    found = first_difference(operations, MODEL(Config()), of_cache(cache_type).rig(Config(), CONTRACT.capabilities()))
+    found = first_difference(
+        operations, MODEL(Config()), of_cache(cache_type).adapter(Config(), CONTRACT.capabilities())
+    )
     assert found is not None
     shown = found[1].seen
     assert (found[0], shown["error"] if isinstance(shown, dict) else shown) == (at, seen)
@@ -229,11 +231,11 @@ def test_order_that_never_ends_is_a_finding() -> None:
     assert len(explore(scenario, of_cache(Endless), MODEL).failing) == 1
 
 
-def test_law_of_reads_needs_no_model() -> None:
+def test_invariant_of_reads_needs_no_model() -> None:
     finding = finding_of("whatever-the-wrapper-has")
-    rig = resolve("mutant:whatever-the-wrapper-has").rig(finding.config, CONTRACT.capabilities())
-    (law,) = (law for law in CONTRACT.laws if law.number == "IL-4")
-    met, _, complaint = law.check(finding.config, record(finding.operations, rig))
+    adapter = resolve("mutant:whatever-the-wrapper-has").adapter(finding.config, CONTRACT.capabilities())
+    (invariant,) = (invariant for invariant in CONTRACT.invariants if invariant.number == "IL-4")
+    met, _, complaint = invariant.check(finding.config, record(finding.operations, adapter))
     assert met
     assert complaint.startswith("the read is a hit of ")
 

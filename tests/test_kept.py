@@ -13,13 +13,13 @@ from conftest import Cli
 from kit import CONTRACT, OneTooMany, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties.engine.subjects import Subject, declared
 from broker_tck.properties.engine.trace import from_text, load, to_json
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
 from broker_tck.properties.explain.guarding import Task, run_one
 from broker_tck.properties.explain.regressions import Regression, read, regressions_in, run_regressions
+from broker_tck.properties.mistakes.implementations import MUTANTS
 from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.report.saving import Written, file_of, write
 from broker_tck.properties.search.budget import Budget
@@ -94,18 +94,21 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
 
 @pytest.mark.slow
 def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
-    """One kept for a rule, one for a law under a profile that the subject agrees with, and one that nobody wrote."""
+    """One kept for a rule, one for an invariant under a profile that the subject agrees with, and one that nobody
+    wrote."""
     early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
-    kept(folder, "timebucket-2025@timebucket-ideal@DD-07@law.jsonl", to_json(replace(early, outcomes=[None] * 3)))
+    kept(folder, "timebucket-2025@timebucket-ideal@DD-07@invariant.jsonl", to_json(replace(early, outcomes=[None] * 3)))
     kept(folder, FILE)
     kept(folder, "mine.jsonl")
     status, out, err = cli("replay", folder)
     assert (status, err) == (1, "")
-    first, *mine, law, count = out.splitlines()
+    first, *mine, invariant, count = out.splitlines()
     assert first == f"findings/{FILE}: kit:OneTooMany: fails at step 3 of 3 (DD-20)"
     assert mine == [f"findings/mine.jsonl: {s.name}: passes" for s in declaring(CONTRACT, IDEAL)]
-    assert law.startswith("findings/timebucket-2025@timebucket-ideal@DD-07@law.jsonl: timebucket-2025: fails at step 3")
-    assert law.endswith(" early (DD-07)")
+    assert invariant.startswith(
+        "findings/timebucket-2025@timebucket-ideal@DD-07@invariant.jsonl: timebucket-2025: fails at step 3"
+    )
+    assert invariant.endswith(" early (DD-07)")
     assert count == f"2 of {2 + len(mine)} fail"
     status, out, _ = cli("replay", folder, "--subject", "time-bucket", "--json")
     told = json.loads(out)
@@ -121,8 +124,8 @@ def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
     assert cli("replay", folder)[2].startswith(
         "broker-tck: findings/nosuch@timebucket-ideal@DD-20.jsonl: unknown subject 'nosuch'; "
     )
-    says = "broker-tck: findings: a folder is replayed alone, and without --law\n"
-    assert cli("replay", folder, "has") == cli("replay", folder, "--law", "DD-07") == (2, "", says)
+    says = "broker-tck: findings: a folder is replayed alone, and without --invariant\n"
+    assert cli("replay", folder, "has") == cli("replay", folder, "--invariant", "DD-07") == (2, "", says)
 
 
 # ---- The command, again

@@ -1,4 +1,4 @@
-"""What a subject does that gets a rule wrong, in words: each way's own, or made of its rule's."""
+"""What a subject does that gets a rule wrong, in words: each mistake's own, or made of its rule's."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ from kit import CONTRACT, MODEL
 
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
-from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Mistake, deviations_of, mistakes_of
 from broker_tck.properties.report.words import how_sure, in_words
 
 EVERY = [
-    (contract, model, way)
+    (contract, model, mistake)
     for contract in CONTRACTS.values()
     for model in contract.profiles.values()
-    for way in [*ways_of(model), *deviations_of(model)]
+    for mistake in [*mistakes_of(model), *deviations_of(model)]
 ]
 
 
-def way_of(name: str) -> Way:
-    return next(way for way in ways_of(MODEL) if str(way) == name)
+def mistake_of(name: str) -> Mistake:
+    return next(mistake for mistake in mistakes_of(MODEL) if str(mistake) == name)
 
 
 def test_every_way_is_told_in_a_sentence() -> None:
-    for contract, model, way in EVERY:
-        told = in_words(way, contract.thing, model)
+    for contract, model, mistake in EVERY:
+        told = in_words(mistake, contract.thing, model)
         assert re.fullmatch(r"[A-Z].*\.", told), told
-        assert "_" not in told.replace("mark_delete", "").replace(way.rule.sentence, ""), told
+        assert "_" not in told.replace("mark_delete", "").replace(mistake.rule.sentence, ""), told
         assert "  " not in told, told
 
 
 def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
-    """The name of a class that is a way reads as a sentence; that of a clause's way is for those who know it."""
-    ways = [way for _, _, way in EVERY if not way.stands_before and way.name != AS_SPECIFIED]
-    assert [str(way) for way in ways if not way.says] == []
+    """The name of a class that is a mistake reads as a sentence; that of a clause's mistake is for those who know
+    it."""
+    mistakes = [mistake for _, _, mistake in EVERY if not mistake.stands_before and mistake.name != AS_SPECIFIED]
+    assert [str(mistake) for mistake in mistakes if not mistake.says] == []
 
 
 @pytest.mark.parametrize(
@@ -47,24 +48,26 @@ def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
         ("DD-24 a firing asks for a read while something is due", "If nothing is due, your tracker asks for nothing "),
     ],
 )
-def test_words_are_its_own(way: str, told: str) -> None:
-    assert in_words(way_of(way), "tracker", MODEL).startswith(told)
+def test_words_are_its_own(mistake: str, told: str) -> None:
+    assert in_words(mistake_of(mistake), "tracker", MODEL).startswith(told)
 
 
 def test_way_back_says_what_the_profile_does() -> None:
     model = CONTRACT.profiles["timebucket-2026"]
-    (way, *_) = [way for way in deviations_of(model) if way.rule.number == "DD-33"]
-    assert in_words(way, "tracker", model).startswith("Your tracker keeps DD-33, from which this profile deviates: ")
+    (mistake, *_) = [mistake for mistake in deviations_of(model) if mistake.rule.number == "DD-33"]
+    assert in_words(mistake, "tracker", model).startswith(
+        "Your tracker keeps DD-33, from which this profile deviates: "
+    )
 
 
-FIRST, SECOND = way_of("DD-01 absent"), way_of("DD-02 absent")
+FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
 
 
 @pytest.mark.parametrize(
     ("diagnosis", "told"),
     [
-        (Diagnosis(("DD-01",), ()), "open: no known wrong way does all of this; DD-01 is the rule for what differs"),
-        (Diagnosis(("DD-07",), (), law=True), "certain: judged on what was observed alone"),
+        (Diagnosis(("DD-01",), ()), "open: no known mistake does all of this; DD-01 is the rule for what differs"),
+        (Diagnosis(("DD-07",), (), invariant=True), "certain: judged on what was observed alone"),
         (
             Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
             "certain: on this trace and on 160 whole walks a model ",

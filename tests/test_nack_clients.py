@@ -56,11 +56,11 @@ def outcomes(profile: str, text: str) -> list[tuple[object, int, list[int]]]:
     """Result, count and timeouts of each step, counted from the start; model and subject of the profile agree."""
     trace = from_text(f"negative-acks {profile} {text}")
     (subject,) = declaring(NACKS, profile)
-    model, rig = NACKS.model(profile)(trace.config), subject.rig(trace.config, subject.capabilities)
+    model, adapter = NACKS.model(profile)(trace.config), subject.adapter(trace.config, subject.capabilities)
     start, told = trace.config.clock, []
     for operation in trace.operations:
-        result = operation.on(rig)
-        count, armed = rig.seen()
+        result = operation.on(adapter)
+        count, armed = adapter.seen()
         assert (operation.on(model), model.seen()) == (result, (count, armed))
         emitted = [[at - start, plain(ids), requests] for at, ids, requests in result] if result else result
         told.append((emitted, count, [at - start for at in armed]))
@@ -133,7 +133,7 @@ def test_4_2_emits_all_chunks_once_for_each_nack_that_no_firing_followed(
 
 def walks_of(capabilities: Capabilities, count: int) -> list[Walk]:
     subject = resolve("sorted-buckets")
-    return [walk(NACKS, walk_seed(5, n), subject.rig, NACKS.specification, capabilities) for n in range(count)]
+    return [walk(NACKS, walk_seed(5, n), subject.adapter, NACKS.specification, capabilities) for n in range(count)]
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_timer_that_fires_without_end_ends_the_advance() -> None:
     trace = from_text("negative-acks go delay_us=3; nack 0 0 0; adv 5000; close; nack 0 0 1")
     client = resolve("go")
     assert replay(trace, [client]).agreed == len(trace.operations)
-    steps = record(trace.operations, client.rig(trace.config, client.capabilities))
+    steps = record(trace.operations, client.adapter(trace.config, client.capabilities))
     assert steps[1].result == {"error": "RuntimeError"}
 
 

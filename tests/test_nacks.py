@@ -15,9 +15,9 @@ from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucket
 from broker_tck.model.negative_acks.releases import LegacyJava30
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.negative_acks.walked_tree import WalkedTree
+from broker_tck.properties.contracts.negative_acks.adapter import Adapter, requests
 from broker_tck.properties.contracts.negative_acks.contract import asks
 from broker_tck.properties.contracts.negative_acks.operations import Advance, Capabilities, Config, Inside, Nack, Stale
-from broker_tck.properties.contracts.negative_acks.rig import Rig, requests
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.search.failing import failure
@@ -144,7 +144,7 @@ def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: 
 @pytest.mark.parametrize("bits", [-1, 41])
 def test_bits_that_no_bucket_can_have_are_refused(bits: int) -> None:
     with pytest.raises(ValueError, match=f"precision_bits is {bits}; it has to be from 0 to 40"):
-        Rig(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
+        Adapter(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.model.negative_acks.specification import NegativeAcks
 from broker_tck.model.reference import Allowed
+from broker_tck.properties.contracts.delayed_delivery.adapter import Adapter
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Has
-from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.contracts.negative_acks.contract import NEGATIVE_ACKS
 from broker_tck.properties.engine import contract as contracts
 from broker_tck.properties.engine.check import Difference, check, observable, record
@@ -44,7 +44,7 @@ class Roughly(DelayedDelivery):
         return choice, self.timer.armed
 
 
-class Rough(Rig):
+class Rough(Adapter):
     """A subject that tells its count too high."""
 
     by = 1
@@ -55,9 +55,9 @@ class Rough(Rig):
 
 
 def rough(by: int) -> Rough:
-    rig = Rough(TimeBucketTracker, CONTRACT.config(), Capabilities())
-    rig.by = by
-    return rig
+    adapter = Rough(TimeBucketTracker, CONTRACT.config(), Capabilities())
+    adapter.by = by
+    return adapter
 
 
 def test_what_is_seen_may_leave_a_choice() -> None:
@@ -102,14 +102,14 @@ class Shy(DelayedDelivery):
         return super().seen()[0], None
 
 
-class ShyRig(Rig):
+class ShyAdapter(Adapter):
     """Likewise."""
 
     def glimpsed(self) -> tuple[Any, None]:
         return self.seen()[0], None
 
 
-DEAR = replace(CONTRACT, expensive=True, rig=ShyRig)
+DEAR = replace(CONTRACT, expensive=True, adapter=ShyAdapter)
 
 
 class Silent(TimeBucketTracker):
@@ -120,7 +120,7 @@ class Silent(TimeBucketTracker):
 
 
 def walked(subject: Subject, contract: Contract, number: int, model: type = Shy) -> Walk:
-    return walk(contract, walk_seed(0, number), subject.rig, model, subject.capabilities)
+    return walk(contract, walk_seed(0, number), subject.adapter, model, subject.capabilities)
 
 
 def test_walks_look_now_and_then_at_what_is_dear() -> None:
@@ -134,7 +134,7 @@ def test_walks_look_now_and_then_at_what_is_dear() -> None:
 def test_what_is_dear_is_looked_at_in_the_end() -> None:
     contract = replace(DEAR, makers=lambda *a: [], drain=lambda *a: iter(trace_of("add 1 0 +5000").operations))
     for subject, seen in ((TimeBucketTracker, None), (Silent, [])):
-        done = walk(contract, 0, replace(subject_of(subject), contract=contract).rig, Shy, Capabilities(), steps=0)
+        done = walk(contract, 0, replace(subject_of(subject), contract=contract).adapter, Shy, Capabilities(), steps=0)
         assert (done.difference and done.difference.seen) == seen
 
 
@@ -176,5 +176,5 @@ def test_drain_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     contract = replace(CONTRACT, drain=endless)
     subject = subject_of(TimeBucketTracker)
-    done = walk(contract, 1, subject.rig, MODEL, subject.capabilities, steps=10)
+    done = walk(contract, 1, subject.adapter, MODEL, subject.capabilities, steps=10)
     assert len(done.operations) == 35

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kit import MODEL, first_failing, found, run_subject, way_of, wrong
+from kit import MODEL, first_failing, found, mistake_of, run_subject, wrong
 
 from broker_tck.cli.formats import junit, sarif
 from broker_tck.implementations.active_cursors.indexed_heap import OUTSIDE, CursorHeap
@@ -119,7 +119,7 @@ def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> N
     (finding,) = run.findings
     assert finding.rule == rule
     assert tuple(way.name for way in finding.diagnosis.ways) == ways
-    assert ("Wrong way" in story(finding_result(finding))) is any(name != "absent" for name in ways)
+    assert ("Mistake" in story(finding_result(finding))) is any(name != "absent" for name in ways)
 
 
 def test_two_bugs_are_two_findings() -> None:
@@ -132,7 +132,7 @@ def test_the_better_explained_comes_first_and_knows_the_other() -> None:
     subject = wrong(way)
     finding = found(subject, first_failing(subject))
     assert finding is not None
-    guess = replace(finding.diagnosis, rules=("DD-20",), ways=(way_of("DD-20 absent"),), whole=False)
+    guess = replace(finding.diagnosis, rules=("DD-20",), ways=(mistake_of("DD-20 absent"),), whole=False)
     worse = replace(finding, diagnosis=replace(guess, shown=12, telling=20))
     diagnoser = Diagnoser(subject, MODEL)
     assert told_once(diagnoser, [worse, finding]) == [replace(finding, also=(worse,))]

@@ -33,7 +33,7 @@ def test_hours_follow_from_rates_with_their_spread(monkeypatch: pytest.MonkeyPat
     assert [round(lane.rate) for lane in found.lanes] == [66_667, 66_667]
     assert [(lane.least, lane.most) for lane in found.lanes] == [(50_000, 100_000)] * 2
     assert [(lane.operations, lane.walks) for lane in found.lanes] == [(3_000_000, 30_000)] * 2
-    assert found.lanes[0].residual == pytest.approx(3 / 30_000, rel=0.01)
+    assert found.lanes[0].failure_bound == pytest.approx(3 / 30_000, rel=0.01)
     seconds = [3600 * hours for hours in (found.least, found.processor_hours, found.most)]
     assert seconds == pytest.approx([60, 90, 120])
     assert [(hours.cores, hours.used) for hours in found.hours] == [(2, 2), (16, 12), (128, 12)]

@@ -72,7 +72,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
 
 def test_subject_that_never_gets_made_is_a_finding() -> None:
     subject = subject_of(kit.NeverMade)
-    done = kit.walk(CONTRACT, 1 << 32, subject.rig, MODEL, subject.capabilities)
+    done = kit.walk(CONTRACT, 1 << 32, subject.adapter, MODEL, subject.capabilities)
     assert done.difference is not None
     assert unanswered(done.difference)
     finding = found(subject, done)
@@ -97,7 +97,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert last is None or finding.operations[-1].tag == last
     assert finding.difference.seen == error
     assert finding.diagnosis.ways == ()
-    assert finding.diagnosis.sentence == "No known wrong way of a rule explains this."
+    assert finding.diagnosis.sentence == "No known mistake of a rule explains this."
     assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 

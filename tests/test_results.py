@@ -14,11 +14,11 @@ from msgspec import structs
 import broker_tck
 from broker_tck import check
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.mutants import MUTANTS
 from broker_tck.properties import rulebook
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.mistakes.implementations import MUTANTS
 
 
 def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ def test_what_conforms_under_each_of_its_profiles(monkeypatch: pytest.MonkeyPatc
     (only,) = result.profiles
     assert (only.profile, result.walks, result.complaints) == ("timebucket-ideal", 120, ())
     assert result.operations == only.operations > 120 * 400
-    assert result.residual == pytest.approx(0.0247, abs=1e-3)
+    assert result.failure_bound == pytest.approx(0.0247, abs=1e-3)
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_profiles_are_put_together() -> None:
     assert [each.verdict for each in result.profiles] == ["not enough", "broken"]
     assert result.verdict == "broken"
     assert result.walks == sum(each.walks for each in result.profiles)
-    assert result.residual == max(each.residual for each in result.profiles)
+    assert result.failure_bound == max(each.failure_bound for each in result.profiles)
     assert "DD-08" in result.unseen
     assert result.findings == result.profiles[1].findings != ()
 

@@ -1,4 +1,4 @@
-"""Rules as data: all of them, each declared once, with its wrong ways."""
+"""Rules as data: all of them, each declared once, with its known mistakes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from broker_tck.model.rules import Part, clauses_of, method_of, replaced, rules_
 from broker_tck.model.rules import rule as declare
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.mistakes.book import deviations_of, look, of, standing_before, ways_of
+from broker_tck.properties.mistakes.book import deviations_of, look, mistakes_of, of, standing_before
 from broker_tck.properties.proving.prove import name_of
 from broker_tck.properties.search.exercised import Exercised, by_rule, deviating, situations_of, unmet
 
@@ -58,22 +58,22 @@ def test_every_clause_has_a_sentence_of_its_own(contract: Contract) -> None:
 
 
 def test_mistakes_of_a_rule_have_names_of_their_own() -> None:
-    ways = ways_of(MODEL)
-    assert len({name_of(way) for way in ways}) == len(ways)
+    mistakes = mistakes_of(MODEL)
+    assert len({name_of(mistake) for mistake in mistakes}) == len(mistakes)
 
 
 def test_way_replaces_its_clause_alone() -> None:
-    for way in ways_of(MODEL):
-        wrong = way.applied_to(MODEL)
+    for mistake in mistakes_of(MODEL):
+        wrong = mistake.applied_to(MODEL)
         assert issubclass(wrong, MODEL)
-        assert str(way) in wrong.__name__
-        assert way.rule.number in str(way)
-        paths = {clause.path for clause in clauses_of(MODEL)} | {way.clause}
-        if way.stands_before:
-            assert any(way.instead in part.__mro__ for _, part in tree_of(wrong))
+        assert str(mistake) in wrong.__name__
+        assert mistake.rule.number in str(mistake)
+        paths = {clause.path for clause in clauses_of(MODEL)} | {mistake.clause}
+        if mistake.stands_before:
+            assert any(mistake.instead in part.__mro__ for _, part in tree_of(wrong))
         else:
-            assert {path for path in paths if method_of(wrong, path) is not method_of(MODEL, path)} == {way.clause}
-            assert way.surrounds or method_of(wrong, way.clause) is way.instead
+            assert {path for path in paths if method_of(wrong, path) is not method_of(MODEL, path)} == {mistake.clause}
+            assert mistake.surrounds or method_of(wrong, mistake.clause) is mistake.instead
 
 
 DEVIATIONS = {
@@ -90,13 +90,13 @@ DEVIATIONS = {
 
 @pytest.mark.parametrize("model", PROFILES.values(), ids=list(PROFILES))
 def test_deviations_lead_back_to_the_specification(model: type[DelayedDelivery]) -> None:
-    ways = deviations_of(model)
-    assert {way.rule.number for way in ways} == DEVIATIONS[model] == deviating(model)
-    for way in ways:
-        assert way.name == "as specified"
-        assert method_of(way.applied_to(model), way.clause) is method_of(MODEL, way.clause)
-    replacing = {way.clause for way in ways}
-    assert replacing.isdisjoint(way.clause for way in ways_of(model) if not way.surrounds)
+    mistakes = deviations_of(model)
+    assert {mistake.rule.number for mistake in mistakes} == DEVIATIONS[model] == deviating(model)
+    for mistake in mistakes:
+        assert mistake.name == "as specified"
+        assert method_of(mistake.applied_to(model), mistake.clause) is method_of(MODEL, mistake.clause)
+    replacing = {mistake.clause for mistake in mistakes}
+    assert replacing.isdisjoint(mistake.clause for mistake in mistakes_of(model) if not mistake.surrounds)
 
 
 class Door(Part):
@@ -174,5 +174,5 @@ def test_way_that_stands_before_is_left_out_where_the_profile_changes_the_same()
         def advance(self, ms: int) -> list[int]:
             return []
 
-    names = {way.name for way in standing_before(MODEL)} - {way.name for way in standing_before(Silent)}
+    names = {mistake.name for mistake in standing_before(MODEL)} - {mistake.name for mistake in standing_before(Silent)}
     assert names == {"a firing asks for a read while something is due", "a firing brings the timer up to date"}

@@ -36,7 +36,7 @@ def test_run_without_walks_is_not_green() -> None:
     run = run_subject(subject_of(TimeBucketTracker), IDEAL, 0, 0)
     assert not run.green
     assert run.vacuous == [rule.number for rule in run.rules] == sorted(rule.number for rule in run.rules)
-    assert run.residual == 1.0
+    assert run.failure_bound == 1.0
 
 
 def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
@@ -62,10 +62,10 @@ def test_run_of_many_walks_is_green() -> None:
 
 
 @pytest.mark.parametrize(("count", "rate"), [(1, 0.95), (2, 0.7764), (59, 0.0495), (300, 0.00994), (10_000, 0.0002995)])
-def test_residual_is_the_rate_that_is_excluded_at_95_percent(count: int, rate: float) -> None:
+def test_failure_bound_is_the_rate_that_is_excluded_at_95_percent(count: int, rate: float) -> None:
     run = Run(subject_of(TimeBucketTracker), IDEAL, 0, walks=count)
-    assert run.residual == pytest.approx(rate, rel=0.01)
-    assert (1 - run.residual) ** count == pytest.approx(0.05)
+    assert run.failure_bound == pytest.approx(rate, rel=0.01)
+    assert (1 - run.failure_bound) ** count == pytest.approx(0.05)
 
 
 # ---- Deviations
@@ -99,32 +99,34 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
 def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
     """The per-cache policy answers no readers."""
     run = Checked(resolve("per-cache-policy"), "legacy", 0)
-    assert "EC-45" in {way.rule.number for way in deviations_of(run.model)}
+    assert "EC-45" in {mistake.rule.number for mistake in deviations_of(run.model)}
     see_deviations(run)
     assert not {"EC-45 (answers.missing)"} & run.deviations.keys()
     assert run.deviations
     assert not run.gone
 
 
-# ---- Laws
+# ---- Invariants
 
 
 @pytest.mark.slow
-def test_law_is_judged_where_model_and_subject_agree() -> None:
-    """A model and a subject that are wrong alike: only the laws see it."""
+def test_invariant_is_judged_where_model_and_subject_agree() -> None:
+    """A model and a subject that are wrong alike: only the invariants see it."""
     subject = wrong("DD-06 absent")
     run = Checked(subject, IDEAL, 0)
-    for done in [kit.walk(CONTRACT, n << 32, subject.rig, subject.factory, subject.capabilities) for n in range(40)]:
+    for done in [
+        kit.walk(CONTRACT, n << 32, subject.adapter, subject.factory, subject.capabilities) for n in range(40)
+    ]:
         assert done.difference is None
         judge(run, done)
-    assert {law for _, law, _ in run.breaches} >= {"DD-07", "DD-08"}
+    assert {invariant for _, invariant, _ in run.breaches} >= {"DD-07", "DD-08"}
     assert not run.green
     assert all(" does not hold: " in text for text in run.complaints)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fail_fast", [True, False])
-def test_law_that_is_broken_where_no_walk_differs_gets_a_trace(
+def test_invariant_that_is_broken_where_no_walk_differs_gets_a_trace(
     monkeypatch: pytest.MonkeyPatch, fail_fast: bool
 ) -> None:
     subject = wrong("DD-05 buckets.key: by_the_tick")
@@ -151,7 +153,7 @@ def test_walk_that_does_much_in_bulk_is_made_and_not_counted(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("missing", "made", "judged"), [([], 0, 0), (["DD-13"], 3, 0), (["DD-08"], 3, 3), (["shift"], 3, 3)]
 )
-def test_reserve_is_judged_where_a_law_may_show_what_is_missing(
+def test_reserve_is_judged_where_a_invariant_may_show_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, missing: list[str], made: int, judged: int
 ) -> None:
     seen: list[int | None] = []
@@ -183,7 +185,11 @@ def test_run_ends_when_enough_was_found() -> None:
         (subject_of(kit.Raising), "DD-09", failing_walks.MOST_WORK, 1 + failing_walks.ENOUGH),
         (subject_of(kit.Raising), "DD-09", 0, 1),
     ],
-    ids=["one way explains all, which fail in many ways", "no way does, and all fail alike", "each is much work"],
+    ids=[
+        "one mistake explains all, which fail in many ways",
+        "no mistake does, and all fail alike",
+        "each is much work",
+    ],
 )
 def test_walks_that_say_nothing_new_are_not_reduced(
     monkeypatch: pytest.MonkeyPatch, subject: Subject, rule: str, most_work: int, reduced: int

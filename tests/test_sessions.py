@@ -24,12 +24,12 @@ GIVING_UP = "up\n2026-11-27 01:39:57 ERROR StandaloneSchedulerBackend: All maste
     ("error", "log", "said"),
     [
         (
-            "[JAVA_GATEWAY_EXITED] Java ended.",
+            "[JAVA_GATEwayEXITED] Java ended.",
             NO_HADOOP,
             "org.apache.spark.SparkException: HADOOP_CONF_DIR must be set",
         ),
         ("Cannot call a stopped SparkContext.", GIVING_UP, "All masters are unresponsive! Giving up."),
-        ("[JAVA_GATEWAY_EXITED] Java ended.", "", "[JAVA_GATEWAY_EXITED] Java ended."),
+        ("[JAVA_GATEwayEXITED] Java ended.", "", "[JAVA_GATEwayEXITED] Java ended."),
         ("x\n: a.IOException: b\nCaused by: c.DiskError: full", GIVING_UP, "c.DiskError: full"),
     ],
 )

@@ -211,19 +211,19 @@ def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytes
 
 
 @pytest.mark.slow
-def test_law_that_is_broken_is_a_reduced_finding() -> None:
-    """A subject may agree with a model that is wrong; then only a law can tell."""
+def test_invariant_that_is_broken_is_a_reduced_finding() -> None:
+    """A subject may agree with a model that is wrong; then only an invariant can tell."""
     subject = wrong("DD-05 buckets.key: rounded_down")
-    law = next(law for law in CONTRACT.laws if law.number == "DD-07")
+    invariant = next(invariant for invariant in CONTRACT.invariants if invariant.number == "DD-07")
     for number in range(60):
         done = walked(subject_of(TimeBucketTracker), number)
-        row = finder(subject).of_breach(done, law.number, "late")
+        row = finder(subject).of_breach(done, invariant.number, "late")
         if msgspec.json.decode(row.text)["note"] == "":
             break
     assert (row.name, row.length < 6) == ("DD-07", True)
 
 
-def test_variation_that_differs_is_told_by_its_name() -> None:
+def test_relation_that_differs_is_told_by_its_name() -> None:
     done = walked(subject_of(TimeBucketTracker), 0)
     row = finder(subject_of(TimeBucketTracker)).of_breach(done, "shift", "moved times, other answers")
     assert (row.name, row.key) == ("shift", "shift does not hold: moved times, other answers")

@@ -64,7 +64,7 @@ def test_commands_import_what_they_need(line: str, libraries: set[str], contract
     found = imported_for(*line.split())
     assert found & LIBRARIES <= libraries
     assert {ROOMS[name] for name in found & {*ROOMS}} == contracts
-    assert ("broker_tck.implementations.mutants" in found) == ("mutant:" in line)
+    assert ("broker_tck.properties.mistakes.implementations" in found) == ("mutant:" in line)
 
 
 def test_plugin_of_pytest_imports_next_to_nothing() -> None:

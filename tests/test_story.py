@@ -140,11 +140,11 @@ def test_error_is_told_in_words() -> None:
     raising = found(subject_of(kit.Raising), "delayed-delivery; add 0 4 +2000")
     assert raising.what.startswith("Your tracker raises LookupError: entry at `add ledger=0 entry=4 at=+")
     assert raising.certainty == (
-        f"open: no known wrong way does all of this; {raising.rules[0]} is the rule for what differs here"
+        f"open: no known mistake does all of this; {raising.rules[0]} is the rule for what differs here"
     )
 
 
-def test_variation_that_does_not_hold_is_told_by_what_was_expected() -> None:
+def test_relation_that_does_not_hold_is_told_by_what_was_expected() -> None:
     subject = resolve("mutant:origin-is-no-position")
     trace = from_text("active-cursors ideal; add i [0,0]; slowest")
     done = Walk(None, trace.config, [*trace.operations], None)

@@ -1,4 +1,4 @@
-"""Contract ``topic-delivery``: its recorded traces, what its subjects hold, its rig, and names."""
+"""Contract ``topic-delivery``: its recorded traces, what its subjects hold, its adapter, and names."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_entry_ids_and_marks_have_their_bounds() -> None:
     assert (taken, count) == (True, 0)
 
 
-# ---- The rig, and what handles mean
+# ---- The adapter, and what handles mean
 
 
 def results(text: str, factory: Any = SharedIndexManager, **can: bool) -> list[Any]:
     """The results of a trace on a manager."""
     trace = from_text(f"topic-delivery ideal clock=1700000000000; {text}")
-    return record(trace.operations, TOPICS.rig(factory, trace.config, Capabilities(**can)))
+    return record(trace.operations, TOPICS.adapter(factory, trace.config, Capabilities(**can)))
 
 
 def test_dispatcher_may_come_back_while_it_is_told_to_read() -> None:
@@ -94,8 +94,8 @@ def test_subject_that_does_not_show_its_index_is_seen_without() -> None:
     (step,) = results("open A", shows_index=False, memory_estimate=False)
     assert step.seen == (0, UNDEFINED, [], UNDEFINED, "-")
     assert [each is UNDEFINED for each in step.seen] == [False, True, False, True, False]
-    rig = TOPICS.rig(SharedIndexManager, Config(), Capabilities(shows_index=False, memory_estimate=False))
-    assert rig.seen() == TopicDelivery(Config()).seen()
+    adapter = TOPICS.adapter(SharedIndexManager, Config(), Capabilities(shows_index=False, memory_estimate=False))
+    assert adapter.seen() == TopicDelivery(Config()).seen()
 
 
 def test_unknown_handle_is_nothing() -> None:
@@ -162,8 +162,8 @@ def test_trace_that_fails_only_where_it_is_not_looked_at_is_noted(factory: type,
     """A mistake that changes nothing explains no such trace."""
     subject = declared("wrong", factory, TOPICS)
     trace = from_text("topic-delivery ideal; open A; add A1 0 0 +2000; adv 2000; get A1 10")
-    rig = subject.rig(trace.config, subject.capabilities)
-    assert (first_difference(trace.operations, TOPICS.specification(trace.config), rig) is None) == unasked
+    adapter = subject.adapter(trace.config, subject.capabilities)
+    assert (first_difference(trace.operations, TOPICS.specification(trace.config), adapter) is None) == unasked
     different = Difference("result", [[0, 0]], [])
     assert failure(subject, TOPICS.specification, trace.config, trace.operations) == (3, different)
     diagnoser = Diagnoser(subject, TOPICS.specification)

@@ -14,14 +14,14 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.delayed_delivery.time_bucket_index import TimeBucketIndex
 
 
-def rig(kind: type = TimeBucketTracker, **config: Any) -> Any:
+def adapter(kind: type = TimeBucketTracker, **config: Any) -> Any:
     """A tracker with its clock and its timer, as walks use it."""
-    return CONTRACT.rig(kind, CONTRACT.config(**config), CONTRACT.capabilities())
+    return CONTRACT.adapter(kind, CONTRACT.config(**config), CONTRACT.capabilities())
 
 
 @pytest.mark.parametrize("entry", [-1, 2**32, 2**63])
 def test_entry_beyond_32_bits_changes_nothing(entry: int) -> None:
-    tracker = rig(lookahead=1).tracker
+    tracker = adapter(lookahead=1).tracker
     assert tracker.add_message(1, 1, START + 5000)
     used = tracker.get_buffer_memory_usage()
     with pytest.raises(ValueError, match=f"entry id {entry}"):
@@ -36,7 +36,7 @@ def test_entry_beyond_32_bits_changes_nothing(entry: int) -> None:
     ids=["as single adds would", "of unequal lengths, as a whole"],
 )
 def test_batch_that_is_wrong_is_refused(entries: list[int], tracked: int, says: str) -> None:
-    tracker = rig().tracker
+    tracker = adapter().tracker
     with pytest.raises(ValueError, match=says):
         tracker.add_messages(1, entries, [START + 5000] * 3)
     assert tracker.get_number_of_delayed_messages() == tracked
@@ -44,7 +44,7 @@ def test_batch_that_is_wrong_is_refused(entries: list[int], tracked: int, says: 
 
 @pytest.mark.parametrize("kind", [TimeBucketTracker, HeapTracker])
 def test_nothing_is_available_at_the_end_of_time(kind: type) -> None:
-    end = rig(kind, tick=100_000)
+    end = adapter(kind, tick=100_000)
     end.now = 2**63 - 1
     assert not end.has()
 

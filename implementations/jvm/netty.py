@@ -1,4 +1,4 @@
-"""Netty's timer in the kit's hands: what Java arms is armed on the timer that the rig moves."""
+"""Netty's timer in the kit's hands: what Java arms is armed on the timer that the adapter moves."""
 
 from __future__ import annotations
 

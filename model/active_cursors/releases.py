@@ -33,7 +33,7 @@ class PulsarHeap(ActiveCursors):
 
     PROFILE = "pulsar-heap"
     BREAKS = ("CC-P14", "CC-P15")
-    MOOT = ("CC-03", "CC-10", "CC-P16")
+    NOT_APPLICABLE = ("CC-03", "CC-10", "CC-P16")
     Order = HeapOf2025
     order: HeapOrder
 
@@ -74,7 +74,7 @@ class PulsarList2025(ActiveCursors):
 
     PROFILE = "pulsar-list-2025"
     BREAKS = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
-    MOOT = ("CC-03", "CC-11")
+    NOT_APPLICABLE = ("CC-03", "CC-11")
     Order = ListOf2025
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import ClassVar, Protocol
 
 from broker_tck.model.reference import Allowed, Reference
-from broker_tck.model.rules import Part, Rule, informative, law, rule
+from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 INTERFACE = "ActiveManagedCursorContainer"
 LIST = "ActiveManagedCursorContainerImpl"
@@ -339,14 +339,14 @@ class ActiveCursors(Reference):
             source=LIST,
             why="it says how ranks are kept; what they are is CC-02 and CC-03",
         ),
-        law("CC-P14", "Slowest position and ranks are those of a sorted list of positions.", source=PROPERTIES),
-        law(
+        invariant("CC-P14", "Slowest position and ranks are those of a sorted list of positions.", source=PROPERTIES),
+        invariant(
             "CC-P15",
             "The slowest position never decreases while cursors only move forward and none is added.",
             source=PROPERTIES,
             needs="null_updates",
         ),
-        law(
+        invariant(
             "CC-P16",
             "A tracked cursor's rank is at least 1, that of the last one the number of tracked cursors.",
             source=PROPERTIES,

@@ -481,7 +481,7 @@ class Bucket2025(BucketDelivery):
 
     PROFILE = "bucket-2025"
     BREAKS: ClassVar[tuple[str, ...]] = BROKEN
-    MOOT: ClassVar[tuple[str, ...]] = ("BD-30",)
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ("BD-30",)
     Tracker = tracker_with(
         BEFORE_5
         | {

@@ -33,7 +33,7 @@ from broker_tck.model.bucket_delivery.stored import (
 )
 from broker_tck.model.parts.tick import Tick
 from broker_tck.model.reference import Reference
-from broker_tck.model.rules import Part, Rule, informative, law, rule
+from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
 """The latest time."""
@@ -449,7 +449,7 @@ UNEMBODIED: tuple[Rule, ...] = (
         source=TRACKER,
         why="state is seen in what the tracker answers; the rules about it say when",
     ),
-    law(
+    invariant(
         "BD-02",
         "Nothing is stuck: what is due and not under way is handed out, or a call is made that leads there.",
         source="follows from BD-41, BD-46 and BD-47; issues 26239, 26280",
@@ -490,7 +490,7 @@ UNEMBODIED: tuple[Rule, ...] = (
         source="follows from BD-19",
         why="a get hands out a set by position; BD-19 and BD-29 are what it follows from",
     ),
-    law(
+    invariant(
         "BD-44",
         "No message is handed out before its time, or more than a tick before it where delivery is not strict.",
         source="follows from BD-19",

@@ -138,7 +138,7 @@ class TimeBucket2025(DelayedDelivery):
     PROFILE = "timebucket-2025"
     ALIKE = True
     BREAKS = ("DD-07", "DD-08", "DD-34")
-    MOOT = ("DD-29",)
+    NOT_APPLICABLE = ("DD-29",)
     Timer = TimerOf404
     Buckets = BucketsOf404
     Index = CountsAgain
@@ -218,7 +218,7 @@ class TimeBucket401(DelayedDelivery):
     PROFILE = "timebucket-4.0.1"
     ALIKE = True
     BREAKS = ("DD-07", "DD-08", "DD-34")
-    MOOT = ("order",)
+    NOT_APPLICABLE = ("order",)
     Timer = TimerOf404
     Buckets = BucketsOf404
     Index = IndexByHash
@@ -261,7 +261,7 @@ class Heap(DelayedDelivery):
 
     PROFILE = "heap"
     ALIKE = True
-    MOOT = ("DD-03", "DD-05", "DD-29", "DD-33")
+    NOT_APPLICABLE = ("DD-03", "DD-05", "DD-29", "DD-33")
     Timer = TimerOfTheHeap
     Buckets = ExactTimes
     Index = EveryCopy

@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 from broker_tck.model.parts.tick import Tick
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined
-from broker_tck.model.rules import Part, Rule, informative, law, rule
+from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
 """The latest time."""
@@ -258,13 +258,13 @@ class MemoryEstimate(Part):
 
 
 WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
-    law(
+    invariant(
         "DD-07",
         "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
         "[at - tick, at - tick + P - 1], where P is the width of a bucket.",
         source="follows from DD-04 to DD-06",
     ),
-    law(
+    invariant(
         "DD-08",
         "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
         source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
@@ -293,7 +293,7 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         source=f"{IN_MEMORY}, PR 25681",
         why="the empty bucket that stays is a residue of one class; the kit offers only ids that a subject takes",
     ),
-    law(
+    invariant(
         "DD-34",
         "While a message is held, the first bucket is due now or a timeout is armed.",
         source="follows from DD-21 to DD-24 and DD-33; issue 25996",
@@ -305,7 +305,7 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         why="capacity is one implementation's own; the benchmark `memory` measures it",
     ),
 )
-"""Laws, and what cannot be checked at this interface."""
+"""Invariants, and what cannot be checked at this interface."""
 
 
 class DelayedDelivery(Reference):

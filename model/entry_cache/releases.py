@@ -135,7 +135,7 @@ class Queue(EntryCaches):
     """One queue of removal and no more, as it was just before PIP-430."""
 
     PROFILE = "queue"
-    MOOT: ClassVar[tuple[str, ...]] = WITHOUT_REQUEUEING
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = WITHOUT_REQUEUEING
     ReadCounts = NoCounts
     Answers = WholeRanges
     Lookup = FromALedgerOn
@@ -218,7 +218,7 @@ class Legacy(EntryCaches):
 
     PROFILE = "legacy"
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P6", "EC-P7", "EC-P10", "topics")
-    MOOT: ClassVar[tuple[str, ...]] = (
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = (
         *WITHOUT_REQUEUEING,
         *("passes.stops_size_pass", "EC-02", "EC-03", "EC-21", "EC-23", "EC-24"),
     )

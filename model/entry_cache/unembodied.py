@@ -1,17 +1,17 @@
-"""Rules of the entry caches that no clause embodies: laws, and what cannot be checked at this interface by itself."""
+"""Rules of the entry caches without a clause: invariants, and what cannot be checked at this interface by itself."""
 
 from __future__ import annotations
 
 from broker_tck.model.entry_cache.entries import COUNTS
 from broker_tck.model.entry_cache.eviction import REQUEUES
-from broker_tck.model.rules import Rule, informative, law
+from broker_tck.model.rules import Rule, informative, invariant
 
 CACHE = "RangeEntryCacheImpl"
 
 
-def invariant(number: str, sentence: str, of: str, needs: str = "") -> Rule:
-    """A law that follows from other rules."""
-    return law(number, sentence, source=f"follows from {of}", needs=needs)
+def derived(number: str, sentence: str, of: str, needs: str = "") -> Rule:
+    """An invariant that follows from other rules."""
+    return invariant(number, sentence, source=f"follows from {of}", needs=needs)
 
 
 def follows(number: str, sentence: str, of: str) -> Rule:
@@ -20,25 +20,25 @@ def follows(number: str, sentence: str, of: str) -> Rule:
 
 
 UNEMBODIED: tuple[Rule, ...] = (
-    law(
+    invariant(
         "EC-01",
         "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
         source="RangeEntryCacheManagerImpl, PR 24623",
     ),
-    invariant(
+    derived(
         "EC-P3",
         "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
         "EC-04, EC-12 and EC-13",
     ),
-    invariant("EC-P4", "A time pass removes nothing that is as young as its threshold.", "EC-20 and EC-21"),
-    invariant("EC-P6", "A size pass that removes less than it was asked for leaves nothing cached.", "EC-32 and EC-34"),
-    invariant("EC-P7", "A size pass removes less than one entry more than it was asked for.", "EC-32"),
-    invariant(
+    derived("EC-P4", "A time pass removes nothing that is as young as its threshold.", "EC-20 and EC-21"),
+    derived("EC-P6", "A size pass that removes less than it was asked for leaves nothing cached.", "EC-32 and EC-34"),
+    derived("EC-P7", "A size pass removes less than one entry more than it was asked for.", "EC-32"),
+    derived(
         "EC-P12",
         "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
         "RC-01 and RC-08",
     ),
-    invariant(
+    derived(
         "EC-P17",
         "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
         "EC-55",

@@ -195,7 +195,7 @@ class LegacyJava(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P6", "P8", "P14")
-    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     first_wait = at_next_poll
@@ -231,7 +231,7 @@ class LegacyJava30(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P6", "P8", "P14")
-    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = MapOfIds
     buckets: MapOfIds
@@ -292,7 +292,7 @@ class Cpp(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P5", "P6", "P8", "P9", "P14")
-    MOOT = ("NA-23", "NA-51", "P10")
+    NOT_APPLICABLE = ("NA-23", "NA-51", "P10")
     Clock = OnlyForward
     Buckets = BitsOfUnits
     Timer = RestartedCountdown
@@ -309,7 +309,7 @@ class CppOld(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P6", "P8", "P14")
-    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Buckets = LastNackCounts
     Calls = OneRequest
@@ -337,7 +337,7 @@ class GoOld(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P15")
     Clock = OnlyForward
     Delays = GoDelays
     Buckets = FirstNackCounts
@@ -380,7 +380,7 @@ class Go(NegativeAcks):
     PROFILE = "go"
     POLLS = True
     BREAKS = ("NA-14", "NA-16", "P5", "P6", "P8", "P14")
-    MOOT = ("NA-23", "P9", "P10")
+    NOT_APPLICABLE = ("NA-23", "P9", "P10")
     Delays = GoDelays
     Buckets = DeletedWhileWalked
     Timer = Ticker
@@ -410,7 +410,7 @@ class FSharp(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P5", "P6", "P8", "P14")
-    MOOT = ("NA-13", "NA-23", "NA-51", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-51", "P15")
     Clock = OnlyForward
     Buckets = FirstIdCounts
     Calls = OneRequest

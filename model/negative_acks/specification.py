@@ -16,7 +16,7 @@ from math import floor, log
 from typing import ClassVar, Protocol
 
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import Part, Rule, informative, law, rule
+from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 MS = 1_000_000
 """Nanoseconds in a millisecond."""
@@ -359,7 +359,7 @@ def sizes(ids: list[Position], most: int) -> list[int]:
     return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
 
 
-LAWS = {
+INVARIANTS = {
     "P1": "What is emitted was nacked.",
     "P2": "Unless the tracker is closed, everything is emitted in the end.",
     "P5": "An entry is emitted once for each bucket that it is in; buckets that are due together count as one.",
@@ -373,7 +373,7 @@ LAWS = {
 }
 """The properties of PIP-393 that a tracker is judged by, without the model."""
 UNEMBODIED: tuple[Rule, ...] = (
-    *(law(number, sentence, source="properties of PIP-393") for number, sentence in LAWS.items()),
+    *(invariant(number, sentence, source="properties of PIP-393") for number, sentence in INVARIANTS.items()),
     informative(
         "NA-02",
         "A request names an entry, so all of its batch comes back with the earliest nack of any message in it.",
@@ -410,7 +410,7 @@ UNEMBODIED: tuple[Rule, ...] = (
         source="ConsumerImpl",
         why="none of these reaches the tracker",
     ),
-    law(
+    invariant(
         "NA-14",
         "An item is emitted at most 2^k - 1 ms before its instant.",
         source="follows from NA-13 and NA-30",
@@ -421,7 +421,7 @@ UNEMBODIED: tuple[Rule, ...] = (
         source="follows from NA-14",
         why="it is NA-14 once more, for short delays",
     ),
-    law(
+    invariant(
         "NA-16",
         "With an ideal timer, and a wall clock that does not jump, no item is emitted after its instant.",
         source="follows from NA-22, NA-23 and NA-30",

@@ -165,7 +165,7 @@ class Pip448(TopicDelivery):
         *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37"),
         *("isolation", "keeping"),
     )
-    MOOT: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "shift")
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "shift")
     Timer = ArmedForThePast
     Buckets = BucketsByTheTick
     View = BehindTheMark

@@ -23,7 +23,7 @@ from broker_tck.model.delayed_delivery.specification import (
 )
 from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
-from broker_tck.model.rules import Part, Rule, informative, law, rule
+from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 MANAGER = "InMemoryTopicDelayedDeliveryTrackerManager"
 SAME = "PIP-448: the semantics for users stay identical"
@@ -272,7 +272,7 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         source=f"{MANAGER}.SubContext",
         why="state is seen in what the view answers; TD-08, TD-15 and TD-26 say how",
     ),
-    law(
+    invariant(
         "TD-04",
         "With an unchanged tick, no view is handed a message early: in strict mode not at all, else by at most a tick.",
         source=f"{SAME}; T-06, T-07",
@@ -301,30 +301,30 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         source="PIP-448, delayedDeliveryTopicManagerIdleMillis",
         why=f"{ONE_TOPIC}; what the last one frees is TD-28",
     ),
-    law(
+    invariant(
         "TD-33",
         "There are never more copies than pairs of a position and a time that were accepted, however many views.",
         source="PIP-448, Goals",
     ),
-    law("TD-34", "One view without mark-delete positions gives every answer of delayed delivery.", source=SAME),
-    law(
+    invariant("TD-34", "One view without mark-delete positions gives every answer of delayed delivery.", source=SAME),
+    invariant(
         "TD-35",
         "While a message is held and no view has one available, a timeout is armed; a view to which one becomes "
         "available is asked to read, or a timeout is armed.",
         source="follows from TD-14, TD-17 and TD-18; T-03, T-04",
     ),
-    law(
+    invariant(
         "TD-36",
         "A position that every view has passed is not held.",
         source="follows from TD-15 and TD-20; PIP-448, High Level Design",
     ),
-    law(
+    invariant(
         "TD-37",
         "A view counts all that it has added and was neither handed nor has acknowledged or cleared.",
         source="PIP-448, High Level Design; T-12, T-13",
     ),
 )
-"""Laws, and what cannot be checked at this interface."""
+"""Invariants, and what cannot be checked at this interface."""
 
 
 class TopicDelivery(Reference):

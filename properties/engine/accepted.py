@@ -9,29 +9,34 @@ import msgspec
 
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.mistakes import called
 from broker_tck.properties.engine.profiles import base_of, imported
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.ways import called
 from broker_tck.properties.mistakes.book import deviations_of
 
 
-class AcceptedWay(msgspec.Struct, frozen=True):
+class AcceptedMistake(msgspec.Struct, frozen=True):
     """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
 
     rule: str
-    way: str
+    mistake: str = msgspec.field(name="way")
     reason: str
     text: str
     """All this in a line."""
 
 
-def accepted(subject: Subject, profile: str) -> list[AcceptedWay]:
+def accepted(subject: Subject, profile: str) -> list[AcceptedMistake]:
     """What is accepted of a subject under a profile."""
     reasons = {each.rule: each.reason for each in subject.accepts}
-    ways = subject.contract.model(profile).ACCEPTS
-    found = [(way.rule.number, str(way), reasons.get(way.rule.number, ""), called(way)) for way in ways]
+    mistakes = subject.contract.model(profile).ACCEPTS
+    found = [
+        (mistake.rule.number, str(mistake), reasons.get(mistake.rule.number, ""), called(mistake))
+        for mistake in mistakes
+    ]
     found += own(subject.contract, profile)
-    return [AcceptedWay(rule, way, reason, text_of(rule, name, reason)) for rule, way, reason, name in found]
+    return [
+        AcceptedMistake(rule, mistake, reason, text_of(rule, name, reason)) for rule, mistake, reason, name in found
+    ]
 
 
 def text_of(rule: str, name: str, reason: str) -> str:
@@ -40,16 +45,21 @@ def text_of(rule: str, name: str, reason: str) -> str:
 
 
 def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]:
-    """The clauses that a class of somebody's own replaces: rule, way, the class's own words, and its name."""
+    """The clauses that a class of somebody's own replaces: rule, mistake, the class's own words, and its name."""
     name = base_of(profile)
     if name in contract.profiles:
         return
     model = contract.model(name)
-    known = {way.clause for way in deviations_of(below(contract, model))}
+    known = {mistake.clause for mistake in deviations_of(below(contract, model))}
     reason = (inspect.getdoc(imported(name)) or "").partition("\n")[0]
-    for way in deviations_of(model):
-        if way.clause not in known:
-            yield way.rule.number, f"{way.rule.number} {way.clause}: as {name}", reason, f"{way.clause} as {name}"
+    for mistake in deviations_of(model):
+        if mistake.clause not in known:
+            yield (
+                mistake.rule.number,
+                f"{mistake.rule.number} {mistake.clause}: as {name}",
+                reason,
+                f"{mistake.clause} as {name}",
+            )
 
 
 def below(contract: Contract, model: type[Reference]) -> type[Reference]:

@@ -24,7 +24,7 @@ MOST_DEEP = 8
 
 
 class Odd:
-    """Something else than a number, said by a subject in a place of one; a rig shows it in this. It equals nothing.
+    """What a subject answered in place of a number, as an adapter shows it. It equals nothing.
 
     A comparison of all that is seen is fast as long as it meets numbers of ``int`` itself alone. It stops at this.
     """
@@ -39,24 +39,24 @@ class TooMany(Exception):
     """An answer holds more values than can be shown."""
 
 
-# ---- What rigs do with what they were told
+# ---- What adapters do with what they were told
 
 WHOLE, ROWS = frozenset({int}), frozenset({list})
 
 
 def number(said: Any) -> int | Odd:
-    """A number as a rig shows it."""
+    """A number as an adapter shows it."""
     return said if type(said) is int else Odd(said)
 
 
 def numbers(said: Any) -> list[int] | Odd:
-    """Some numbers, as a rig shows them."""
+    """Some numbers, as an adapter shows them."""
     items = listed(said)
     return items if type(items) is list and {*map(type, items)} <= WHOLE else Odd(items)
 
 
 def rows(said: Any) -> list[list[int]] | Odd:
-    """Some rows of numbers, as a rig shows them."""
+    """Some rows of numbers, as an adapter shows them."""
     items = listed(said)
     if type(items) is list:
         items = [item if type(item) is list else listed(item) for item in items]
@@ -136,7 +136,7 @@ def agree(want: Any, got: Any) -> bool:
 
 
 def agree_by_key(want: dict[str, Any], got: Any) -> bool:
-    """Whether a rig shows a dictionary with the same keys, each with the same value."""
+    """Whether an adapter shows a dictionary with the same keys, each with the same value."""
     known = type(got) is dict and len(want) == len(got) and all(type(key) is str and key in want for key in got)
     return known and all(agree(value, got[key]) for key, value in want.items())
 

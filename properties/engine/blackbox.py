@@ -66,8 +66,8 @@ class BlackBox:
 
     def __init__(self) -> None:
         self.memory: Memory | None = None
-        self.rig: Any = None
-        """The rig that was made last. The kit is done with one before it makes the next."""
+        self.adapter: Any = None
+        """The adapter that was made last. The kit is done with one before it makes the next."""
         self.end = 0
         self.walking = False
         """Whether a walk is being made of which the seed is written down, and not each operation."""
@@ -83,7 +83,7 @@ class BlackBox:
 
     def install(self, memory: Memory, careful: bool) -> None:
         """Write to this memory from here on; for a process that was forked to be guarded."""
-        self.memory, self.rig, self.depth, self.careful = memory, None, 0, careful
+        self.memory, self.adapter, self.depth, self.careful = memory, None, 0, careful
         if not self.hooked:
             self.hooked = True
             os.register_at_fork(before=self.forks, after_in_child=self.was_forked)
@@ -104,20 +104,20 @@ class BlackBox:
     def begin(self, config: Any) -> None:
         """A subject is about to be made for a configuration."""
         if self.memory and not self.walking:
-            self.rig, self.end = None, 0
+            self.adapter, self.end = None, 0
             self.memory.head[TRACES] += 1
             self.memory.head[BULK] = 0
             self.write(config)
 
-    def made(self, rig: Any) -> None:
-        """The subject stands on this rig."""
+    def made(self, adapter: Any) -> None:
+        """The subject stands on this adapter."""
         if self.memory:
-            self.rig = rig
+            self.adapter = adapter
             self.memory.head[MADE] += 1
 
-    def noted(self, operations: Iterable[Operation], rig: Any) -> Iterable[Operation]:
-        """The operations, each written down before it is done, if the subject stands on this rig."""
-        return self.writing(operations) if self.rig is rig and self.memory and not self.walking else operations
+    def noted(self, operations: Iterable[Operation], adapter: Any) -> Iterable[Operation]:
+        """The operations, each written down before it is done, if the subject stands on this adapter."""
+        return self.writing(operations) if self.adapter is adapter and self.memory and not self.walking else operations
 
     def writing(self, operations: Iterable[Operation]) -> Iterator[Operation]:
         """The operations, each written down before it is done."""
@@ -130,7 +130,7 @@ class BlackBox:
     def walk(self, seed: int) -> None:
         """A walk is about to be made. Its operations are not written down: whoever knows its seed can make it again."""
         if self.memory and not self.careful:
-            self.rig, self.end, self.walking = None, 0, True
+            self.adapter, self.end, self.walking = None, 0, True
             self.memory.head[TRACES] += 1
             self.memory.head[BULK] = 0
             self.put(b"%s%d\n" % (WALK, seed))

@@ -1,4 +1,4 @@
-"""Calls under way: what a subject asked of the rig, which answers when an operation says so."""
+"""Calls under way: what a subject asked of the adapter, which answers when an operation says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ C = TypeVar("C")
 
 
 class CallsUnderWay(Generic[C]):
-    """Calls that the rig holds until it is told to end them, which it may be in any order."""
+    """Calls that the adapter holds until it is told to end them, which it may be in any order."""
 
     def __init__(self, order: Callable[[C], Any] | None = None) -> None:
         self.order = order

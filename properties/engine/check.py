@@ -1,4 +1,4 @@
-"""The one comparison of the kit: an operation on the model and on the rig, and whether the outcome is allowed."""
+"""The one comparison of the kit: an operation on the model and on the adapter, and whether the outcome is allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from broker_tck.properties.engine.answers import (
 )
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.choices import Choices
-from broker_tck.properties.engine.contract import Contract, Step, Variation
+from broker_tck.properties.engine.contract import Contract, Relation, Step
 from broker_tck.properties.engine.operation import Operation
 
 RESULT = "result"
@@ -30,7 +30,7 @@ NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 TOO_MUCH = "it takes too much memory"
 """What is said if an allocation fails, which has no message of its own, as if the guard sees the memory first."""
 NOT_SHOWN = UNDEFINED
-"""What a rig shows in the place of something that its subject cannot show."""
+"""What an adapter shows in the place of something that its subject cannot show."""
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
 """Says what a subject does alone, given a configuration and operations."""
 INTERFACE = "broker_tck.implementations.interface"
@@ -76,7 +76,7 @@ def named(error: BaseException) -> dict[str, str]:
     return {"error": next(kinds, failed(error)["error"])}
 
 
-def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
+def check(operation: Operation, model: Any, adapter: Any, glimpse: bool = False) -> Difference | None:
     """Perform an operation on both sides and compare. Anything that a subject raises is an outcome.
 
     With ``glimpse``, it is not looked at what is expensive to ask.
@@ -86,7 +86,7 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
     except Fault as fault:
         want = failed(fault)
     try:
-        got = operation.on(rig)
+        got = operation.on(adapter)
         kind = type(got)
         same = (
             got is want
@@ -100,7 +100,7 @@ def check(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> 
         return bad
     want = model.glimpsed() if glimpse else model.seen()
     try:
-        got = rig.glimpsed() if glimpse else rig.seen()
+        got = adapter.glimpsed() if glimpse else adapter.seen()
         same = want == got
     except BaseException as error:
         got, same = (failed(error),), False
@@ -156,7 +156,7 @@ def permitted(want: Allowed, given: Any) -> bool:
 
 
 def fails_likewise(want: Allowed, given: Any) -> bool:
-    """Whether a model fails as the subject did where it goes on with its own pick. Only a wrong way does so."""
+    """Whether a model fails as the subject did, if it goes on with its own pick; only one with a mistake does."""
     if not isinstance(given, dict) or "error" not in given:
         return False
     own = picked(want)
@@ -176,7 +176,7 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
 
 
 def first_difference(
-    operations: Iterable[Operation], model: Any, rig: Any, glimpse: bool = False
+    operations: Iterable[Operation], model: Any, adapter: Any, glimpse: bool = False
 ) -> tuple[int, Difference] | None:
     """Replay operations on both sides up to the first difference; None: there is none.
 
@@ -184,33 +184,33 @@ def first_difference(
     """
     done = -1
     try:
-        for done, operation in enumerate(BOX.noted(operations, rig)):
-            if bad := answered(operation, model, rig, glimpse):
+        for done, operation in enumerate(BOX.noted(operations, adapter)):
+            if bad := answered(operation, model, adapter, glimpse):
                 return done, bad
-        bad = answered(Look(), model, rig) if glimpse and done >= 0 else None
+        bad = answered(Look(), model, adapter) if glimpse and done >= 0 else None
         return (done, bad) if bad else None
     finally:
         BOX.rest()
 
 
-def answered(operation: Operation, model: Any, rig: Any, glimpse: bool = False) -> Difference | None:
+def answered(operation: Operation, model: Any, adapter: Any, glimpse: bool = False) -> Difference | None:
     """As :func:`check`; a hang is a difference, too."""
     try:
-        return check(operation, model, rig, glimpse)
+        return check(operation, model, adapter, glimpse)
     except Hang:
         return no_answer(HANG, NOT_ANSWERED)
 
 
 def replay_differs(
-    operations: Sequence[Operation], model: Callable[[], Any], rig: Callable[[], Any], expensive: bool
+    operations: Sequence[Operation], model: Callable[[], Any], adapter: Callable[[], Any], expensive: bool
 ) -> tuple[int, Difference] | None:
     """Replay a trace up to the first difference; None: there is none.
 
     It is looked at everything after each operation. Where something is ``expensive`` to ask, walks do not ask it each
     time; and a subject may go wrong where it was not asked. So a trace that does not fail is replayed once more so.
     """
-    found = first_difference(operations, model(), rig())
-    return first_difference(operations, model(), rig(), glimpse=True) if expensive and not found else found
+    found = first_difference(operations, model(), adapter())
+    return first_difference(operations, model(), adapter(), glimpse=True) if expensive and not found else found
 
 
 def no_answer(error: str, message: str) -> Difference:
@@ -225,7 +225,7 @@ def unanswered(difference: Difference) -> str:
 
 
 class Recorded:
-    """Stands in for a rig on which a trace was recorded: it answers as that one did."""
+    """Stands in for an adapter on which a trace was recorded: it answers as that one did."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self._steps = iter(steps)
@@ -246,7 +246,7 @@ class Recorded:
 
 
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
-    """Perform operations on a fresh rig or model alone, and write down every outcome, of an error its name alone."""
+    """Perform operations on a fresh adapter or model, and write down every outcome; of an error, its name."""
     steps = []
     for operation in BOX.noted(operations, on):
         try:
@@ -262,25 +262,25 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     return steps
 
 
-def recorder(rigged: Callable[[Any], Any]) -> Recorder:
+def recorder(adapted: Callable[[Any], Any]) -> Recorder:
     """Records what a subject does alone on a trace: a fresh one for each, and each trace once.
 
-    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    ``adapted`` makes a fresh subject, on an adapter, for a configuration.
     """
 
     @cache
     def recorded(config: Any, operations: tuple[Operation, ...]) -> list[Step]:
-        return record(operations, rigged(config))
+        return record(operations, adapted(config))
 
     return lambda config, operations: recorded(config, tuple(operations))
 
 
 def kept(
-    variation: Variation, config: Any, operations: Sequence[Operation], choices: Choices, recorded: Recorder
+    relation: Relation, config: Any, operations: Sequence[Operation], choices: Choices, recorded: Recorder
 ) -> bool | None:
     """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary."""
-    part = variation.part(operations)
-    varied = variation.vary(config, part, choices)
+    part = relation.part(operations)
+    varied = relation.vary(config, part, choices)
     if varied is None:
         return None
-    return variation.equal(config, recorded(config, part), varied[0], recorded(*varied))
+    return relation.equal(config, recorded(config, part), varied[0], recorded(*varied))

@@ -40,7 +40,7 @@ class Maker(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """The rule to name where no wrong way explains a difference: a row of a contract's table."""
+    """The rule to name where no known mistake explains a difference: a row of a contract's table."""
 
     rule: str
     last: str = ""
@@ -75,11 +75,11 @@ class Step(NamedTuple):
     seen: tuple[Any, ...]
 
 
-class Law(NamedTuple):
+class Invariant(NamedTuple):
     """Something that holds of all that is observed, judged without the model."""
 
     number: str
-    """The rule that the law is."""
+    """The rule that the invariant is."""
     judge: Callable[[Any, Sequence[Step]], Iterator[tuple[int, str | None]]]
     """By configuration and steps: each step that meets the condition, with what is wrong there, None if nothing is."""
 
@@ -94,7 +94,7 @@ class Law(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Variation:
+class Relation:
     """A change of a trace that changes the outcomes in a known way."""
 
     name: str
@@ -142,24 +142,24 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Life:
-    """A narrower way to make a contract's traces: what happens in the life of a broker, and nothing else."""
+class Workload:
+    """A narrower way to make a contract's traces: what happens in a broker, and nothing else."""
 
     name: str
     sentence: str
     """What happens in it."""
     makers: Callable[[Any, Choices, Any], Sequence[Maker]]
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]]
-    """Which operations belong to such a life, as :attr:`Contract.asks` tells it."""
+    """Which operations belong to the workload, as :attr:`Contract.asks` says it."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]]
-    """Shorter lives that one may be reduced to."""
+    """Shorter traces of the workload that one may be reduced to."""
     beyond: frozenset[str]
-    """The rules that matter in no such life."""
+    """The rules that decide nothing in the workload."""
 
     def of(self, contract: Contract) -> Contract:
-        """The contract whose walks are such lives, and whose subjects are asked for nothing else."""
+        """The contract whose walks are of the workload."""
         changed: dict[str, Any] = {name: getattr(self, name) for name in ("makers", "asks", "rewrites", "beyond")}
-        return replace(contract, life=self.name, **changed)
+        return replace(contract, workload=self.name, **changed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ class Contract:
     """The protocol that a subject implements."""
     call: str
     """How a subject's factory is called."""
-    rig: Callable[[Any, Any, Any], Any]
+    adapter: Callable[[Any, Any, Any], Any]
     """Puts a subject, made by a factory for a configuration, behind the names of the operations."""
     draw_config: Callable[[Choices, Any], Any]
     """Draws a configuration, given the capabilities; see :meth:`configured`."""
@@ -187,8 +187,8 @@ class Contract:
     """The abstract state of a model: a few small numbers, alike for states in which the same things can happen."""
     observables: Mapping[str, str]
     """What :meth:`Reference.seen` shows, in order: a name each, with a sentence that says what it is."""
-    laws: tuple[Law, ...]
-    variations: tuple[Variation, ...]
+    invariants: tuple[Invariant, ...]
+    relations: tuple[Relation, ...]
     fallbacks: tuple[Fallback, ...]
     """What :meth:`fallback_rule` goes by: the first row that fits. The last one fits everything."""
     edges: Edges = NOTHING_TO_SAY
@@ -210,17 +210,17 @@ class Contract:
 
     Recorded traces know of no capabilities. An operation that is not asked for has not been there for those after it.
     """
-    lives: tuple[Life, ...] = ()
+    workloads: tuple[Workload, ...] = ()
     """Narrower ways to make its traces."""
     expensive: bool = False
     """Whether some observables are expensive to ask. Walks look at them now and then, and at the end: see
-    :meth:`Reference.glimpsed`, which the rig has as well."""
+    :meth:`Reference.glimpsed`, which the adapter has as well."""
     wordy: bool = False
     """Whether its observables take many words: where a trace is told, each is told again only when it changes."""
     beyond: frozenset[str] = frozenset()
-    """The rules that matter in no trace: where the walks are lives, those of what does not happen in them."""
-    life: str = ""
-    """The kind of life that its walks are; empty: whatever may come."""
+    """The rules that decide nothing in the walks of a workload."""
+    workload: str = ""
+    """The workload of its walks; empty: unrestricted."""
 
     def model(self, profile: str) -> type[Reference]:
         """The reference model of a profile, see :mod:`~broker_tck.properties.engine.profiles`.
@@ -230,12 +230,12 @@ class Contract:
         """
         return _model(self, _model(self, profile).PROFILE)
 
-    def living(self, name: str) -> Contract:
-        """The contract with walks that are lives of one kind; ValueError names the kinds."""
-        for life in self.lives:
-            if life.name == name:
-                return life.of(self)
-        raise ValueError(unknown("life", name, (life.name for life in self.lives), of=self.name))
+    def with_workload(self, name: str) -> Contract:
+        """The contract with the walks of one workload; ValueError names those that there are."""
+        for workload in self.workloads:
+            if workload.name == name:
+                return workload.of(self)
+        raise ValueError(unknown("workload", name, (workload.name for workload in self.workloads), of=self.name))
 
     def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
         """Whether a subject with some capabilities can be asked for a whole trace."""
@@ -285,7 +285,7 @@ class Contract:
     def fallback_rule(
         self, operations: Sequence[Operation], observed: str, expected: Any = None, seen: Any = None
     ) -> str:
-        """The rule to name for a difference that no wrong way explains, at the end of a trace."""
+        """The rule to name for a difference that no known mistake explains, at the end of a trace."""
         return next(row.rule for row in self.fallbacks if row.fits(operations, observed, expected, seen))
 
     @property

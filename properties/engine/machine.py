@@ -108,7 +108,7 @@ class Machine(RuleBasedStateMachine):
     choices: DrawnChoices
     reference: Any = None
     """The model."""
-    rig: Any = None
+    adapter: Any = None
     """The subject, behind the names of the operations."""
 
     def configured(self, choices: DrawnChoices) -> Any:
@@ -125,7 +125,7 @@ class Machine(RuleBasedStateMachine):
     @initialize(config=configurations())
     def start(self, config: Any) -> None:
         """Make a fresh subject."""
-        self.rig = self.subject.rig(config, self.subject.capabilities)
+        self.adapter = self.subject.adapter(config, self.subject.capabilities)
 
     @rule(operation=operations())
     def perform(self, operation: Operation) -> None:
@@ -134,7 +134,7 @@ class Machine(RuleBasedStateMachine):
         machine = type(self)
         machine.performed += 1
         self.done.append(operation)
-        if found := first_difference([operation], self.reference, self.rig):
+        if found := first_difference([operation], self.reference, self.adapter):
             machine.failed = Walk(None, self.config, self.done, found[1])
             raise Broken(machine, machine.failed)
 
@@ -144,13 +144,13 @@ class Machine(RuleBasedStateMachine):
         try:
             self.end()
         finally:
-            self.reference = self.rig = None
+            self.reference = self.adapter = None
             self.kinds = []
 
     def end(self) -> None:
         """Perform the operations that end a walk. They are printed as the steps are."""
         __tracebackhide__ = True
-        if self.rig is None or (self.failed and self.failed.operations is self.done):
+        if self.adapter is None or (self.failed and self.failed.operations is self.done):
             return
         for operation in self.subject.contract.ending(self.reference, self.ending, self.subject.capabilities):
             hypothesis.note(f"# perform({operation!r})")

@@ -48,8 +48,8 @@ Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
     """One operation. In a trace it is an array: its tag, then its fields.
 
-    :meth:`on` performs it on a reference model or on the rig of a subject: both have a method for each operation. It
-    has the operation's name, and is called with the operation's fields: ``reset_tick(tick)`` for ``ResetTick``.
+    :meth:`on` performs it on a reference model or on the adapter of a subject: both have a method for each operation.
+    It has the operation's name, and is called with the operation's fields: ``reset_tick(tick)`` for ``ResetTick``.
     """
 
     needs: ClassVar[str] = ""

@@ -18,7 +18,7 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import replaced
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.ways import way_named
+from broker_tck.properties.engine.mistakes import mistake_named
 from broker_tck.properties.mistakes.book import deviations_of
 
 KEPT, ACCEPTED = "+", "~"
@@ -32,8 +32,8 @@ def base_of(profile: str) -> str:
 def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
     """The reference model of a profile of a contract, whose own are ``known``.
 
-    Its ``PROFILE`` has each way spelled the same, however it was written. ValueError says what there is, or why a way
-    cannot be accepted.
+    Its ``PROFILE`` has each mistake spelled the same, however it was written. ValueError says what there is, or why a
+    mistake cannot be accepted.
     """
     kept, *accepted = profile.split(ACCEPTED)
     name, *rules = kept.split(KEPT)
@@ -44,9 +44,9 @@ def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) 
         model = keeping(model, name, rules)
     spelling = kept
     for text in accepted:
-        way, spelled = way_named(model, spelling, text, known)
+        mistake, spelled = mistake_named(model, spelling, text, known)
         spelling += f"{ACCEPTED}{spelled}"
-        model = replaced(way.applied_to(model), {"ACCEPTS": (*model.ACCEPTS, way)}, spelling)
+        model = replaced(mistake.applied_to(model), {"ACCEPTS": (*model.ACCEPTS, mistake)}, spelling)
     return model if spelling == model.PROFILE else replaced(model, {"PROFILE": spelling}, spelling)
 
 
@@ -89,14 +89,17 @@ def find_here() -> None:
 
 def keeping(model: type[Reference], name: str, rules: Sequence[str]) -> type[Reference]:
     """A model that keeps some rules as specified from which its profile deviates."""
-    ways = deviations_of(model)
+    mistakes = deviations_of(model)
     for number in rules:
-        if number not in {way.rule.number for way in ways}:
-            known = ", ".join(sorted({way.rule.number for way in ways})) or "none"
+        if number not in {mistake.rule.number for mistake in mistakes}:
+            known = ", ".join(sorted({mistake.rule.number for mistake in mistakes})) or "none"
             raise ValueError(f"profile {name} does not deviate from {number}; of its rules {known} can be kept")
-    clauses = {way.clause: way.instead for way in ways if way.rule.number in rules}
-    laws = {"BREAKS": (), "MOOT": (*model.MOOT, *model.BREAKS)}  # which of them it breaks now, nobody says
-    return replaced(model, {**clauses, **laws}, name)
+    clauses = {mistake.clause: mistake.instead for mistake in mistakes if mistake.rule.number in rules}
+    invariants = {
+        "BREAKS": (),
+        "NOT_APPLICABLE": (*model.NOT_APPLICABLE, *model.BREAKS),
+    }  # which of them it breaks now, nobody says
+    return replaced(model, {**clauses, **invariants}, name)
 
 
 def accepted_by(profile: str) -> list[tuple[str, str]]:

@@ -35,9 +35,9 @@ class Contracts(Mapping[str, Contract]):
 CONTRACTS = Contracts()
 
 
-def named(name: str, life: str) -> Contract:
-    """The contract of a name, with the walks of a kind of life if there is one."""
-    return CONTRACTS[name].living(life) if life else CONTRACTS[name]
+def named(name: str, workload: str) -> Contract:
+    """The contract of a name, with the walks of a workload if there is one."""
+    return CONTRACTS[name].with_workload(workload) if workload else CONTRACTS[name]
 
 
-copyreg.pickle(Contract, lambda contract: (named, (contract.name, contract.life)))
+copyreg.pickle(Contract, lambda contract: (named, (contract.name, contract.workload)))

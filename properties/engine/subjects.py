@@ -27,7 +27,7 @@ from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
 
 if TYPE_CHECKING:
-    from broker_tck.implementations.mutants.mutant import Mutant
+    from broker_tck.properties.mistakes.implementations.mutant import Mutant
 
 GROUP = "broker_tck.subjects"
 """The entry-point group of subjects in other packages."""
@@ -69,23 +69,23 @@ class Subject:
     seconds: ClassVar[float] = 0
     """How long an operation may work in this process, in seconds of the processor; 0: a guard sees to it."""
 
-    def rig(self, config: Any, capabilities: Any) -> Any:
-        """A fresh subject on a rig. Where the factory raises, or hangs, every operation does so."""
+    def adapter(self, config: Any, capabilities: Any) -> Any:
+        """A fresh subject on an adapter. Where the factory raises, or hangs, every operation does so."""
         BOX.begin(config)
         try:
-            rig = self.contract.rig(self.factory, config, capabilities)
+            adapter = self.contract.adapter(self.factory, config, capabilities)
         except KeyboardInterrupt:
             raise
         except Unavailable as error:
             raise BadInput(f"{self.name}: {error}") from None
         except BaseException as error:
-            rig = Unmade(error)
-        BOX.made(rig)
-        return rig
+            adapter = Unmade(error)
+        BOX.made(adapter)
+        return adapter
 
     def fresh(self, config: Any) -> Any:
-        """A fresh subject on a rig, with the capabilities that it declares."""
-        return self.rig(config, self.capabilities)
+        """A fresh subject on an adapter, with the capabilities that it declares."""
+        return self.adapter(config, self.capabilities)
 
     @property
     def forks(self) -> bool:
@@ -144,7 +144,7 @@ class Modelled(Subject):
 
     seconds = 5.0
 
-    def rig(self, config: Any, capabilities: Any) -> Any:
+    def adapter(self, config: Any, capabilities: Any) -> Any:
         """A fresh model."""
         return self.factory(config)
 
@@ -213,7 +213,7 @@ def contract_of(factory: Callable[..., Any]) -> str:
 
 
 def is_of(factory: Callable[..., Any], contract: Contract) -> bool:
-    """Whether a factory declares a contract, walks that are lives aside."""
+    """Whether a factory declares a contract, whatever the workload."""
     return contract_of(factory) == contract.name and contract_named(contract.name) is contract
 
 
@@ -264,7 +264,7 @@ def bundled(contract: Contract) -> list[Subject]:
 
 def mutants(contract: Contract) -> list[Mutant]:
     """The mutants of the contract's bundled subjects."""
-    from broker_tck.implementations.mutants import MUTANTS
+    from broker_tck.properties.mistakes.implementations import MUTANTS
 
     return [m for m in MUTANTS.values() if is_of(m.factory, contract)]
 
@@ -292,7 +292,7 @@ def factory_named(name: str) -> tuple[str, Any]:
     if name in BUNDLED:
         return name, BUNDLED[name]
     if name.startswith("mutant:"):
-        from broker_tck.implementations.mutants import MUTANTS
+        from broker_tck.properties.mistakes.implementations import MUTANTS
 
         mutant = MUTANTS.get(name.removeprefix("mutant:"))
         if mutant is None:

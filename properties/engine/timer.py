@@ -1,4 +1,4 @@
-"""The timer that a rig hands to its subject: it fires when the rig moves the clock, exactly at the deadline."""
+"""The timer of an adapter: it fires exactly at the deadline, when the adapter moves the clock."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_FIRINGS = 10_000
 
 
 class ManualTimer:
-    """A timer and the clock behind it, in a unit that the rig chooses."""
+    """A timer and the clock behind it, in a unit that the adapter chooses."""
 
     def __init__(self, now: int) -> None:
         self.now = now

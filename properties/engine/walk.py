@@ -105,7 +105,7 @@ def walk(
     seconds: float = 0,
     marked: bool = False,
 ) -> Walk:
-    """Walk a subject along its model. ``subject`` puts a fresh one on a rig: ``subject(config, capabilities)``.
+    """Walk a subject along its model. ``subject`` puts a fresh one on an adapter: ``subject(config, capabilities)``.
 
     ``seconds`` limits each operation of a subject that is a model; others have a guard. For this, each operation is
     written down, or, if ``marked``, the seed alone, which costs nothing.
@@ -119,7 +119,7 @@ def walk(
     difference: Difference | None = None
     try:
         with Limit(seconds, operations):
-            rig = subject(config, capabilities)
+            adapter = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
             glimpse, expensive = False, contract.expensive
@@ -127,10 +127,10 @@ def walk(
                 operations.append(operation)
                 if expensive:
                     glimpse = len(operations) % LOOKED > 0
-                if difference := check(operation, reference, rig, glimpse):
+                if difference := check(operation, reference, adapter, glimpse):
                     break
             if glimpse and not difference:
-                difference = check(Look(), reference, rig)
+                difference = check(Look(), reference, adapter)
     except Hang:
         difference = no_answer(HANG, NOT_ANSWERED)
     BOX.rest()

@@ -18,7 +18,7 @@ from broker_tck.properties.explain.deviating import findings_by_rule, gone_in_wo
 from broker_tck.properties.explain.diagnose import Diagnoser, back_models
 from broker_tck.properties.explain.failing_walks import Gathered, flaky
 from broker_tck.properties.explain.finding import Finding, find, find_breach
-from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_laws
+from broker_tck.properties.explain.one_bug import as_one, bugs, told_once, untold, with_invariants
 from broker_tck.properties.explain.regressions import Regression, Regressions, in_file, run_regressions
 from broker_tck.properties.mistakes.book import AS_SPECIFIED, deviations_of
 from broker_tck.properties.search.budget import USUAL, Budget
@@ -29,8 +29,8 @@ from broker_tck.properties.search.run import Progress, Run, until_all_came_up
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 PARTS = ("golden", "walks", "deviations", "machine")
-"""What is asked of a subject besides kept traces: recorded traces, random walks with the laws, whether each deviation
-of the profile happens, and the Hypothesis machine."""
+"""What is asked of a subject besides kept traces: recorded traces, random walks with the invariants, whether each
+deviation of the profile happens, and the Hypothesis machine."""
 
 
 @dataclass
@@ -95,11 +95,11 @@ class Checked(Run):
     def complaints(self) -> list[str]:
         """What is wrong besides findings, a sentence each: of recorded traces, those of which no finding tells."""
         new = (d for d in self.disagreements if untold(self.diagnoser, self.findings, self.failing, failing_part(d)))
-        found, laws = {number for finding in self.findings for number in finding.numbers}, dict[str, str]()
-        for seed, law, text in self.breaches:
-            if law not in found:
-                laws.setdefault(law, f"{law} does not hold: {text} (walk {seed})")
-        return [*(disagreement_text(d) for d in islice(new, 3)), *laws.values(), *self.flaky[:1]]
+        found, invariants = {number for finding in self.findings for number in finding.numbers}, dict[str, str]()
+        for seed, invariant, text in self.breaches:
+            if invariant not in found:
+                invariants.setdefault(invariant, f"{invariant} does not hold: {text} (walk {seed})")
+        return [*(disagreement_text(d) for d in islice(new, 3)), *invariants.values(), *self.flaky[:1]]
 
 
 def failing_part(found: Disagreement) -> Walk:
@@ -127,7 +127,7 @@ def check_subject(
     kept: Sequence[Regression] = (),
     parts: Collection[str] = PARTS,
 ) -> Checked:
-    """Put a subject through kept and recorded traces, walks with the laws, and the machine, or parts of it.
+    """Put a subject through kept and recorded traces, walks with the invariants, and the machine, or parts of it.
 
     Nothing is asked after a kept trace that fails if the check is to fail fast. Deviations are looked for, and the
     machine runs, if no walk has failed. BadInput if the subject cannot be made, or lacks a method.
@@ -142,7 +142,7 @@ def check_subject(
             replay_golden(checked, golden)
         if "walks" in parts:
             walk_all(checked, budget, progress)
-        if "deviations" in parts and not (checked.failing or subject.contract.life):  # a life does not have them all
+        if "deviations" in parts and not (checked.failing or subject.contract.workload):  # not all are in a workload
             see_deviations(checked, [*known, *([] if checked.disagreements else golden)])
         if "machine" in parts and budget.examples and not checked.failing:
             run_the_machine(checked, budget, progress)
@@ -190,7 +190,7 @@ def run_the_machine(checked: Checked, budget: Budget, progress: Progress | None 
 def explain(
     checked: Checked, progress: Progress | None = None, by_rule: bool = False, search: int | None = None
 ) -> None:
-    """Make findings of the walks that failed, or of laws that they broke.
+    """Make findings of the walks that failed, or of invariants that they broke.
 
     With ``by_rule``, a subject that breaks the specification as some profile does has one for each of its deviations,
     searched for in ``search`` walks.
@@ -216,11 +216,11 @@ def of_failing(checked: Checked) -> list[Finding]:
             gathered.add(failed, finding)
         else:
             checked.flaky.append(flaky(subject, checked.model, failed))
-    return with_laws(diagnoser, gathered.findings, [name for _, name, _ in checked.breaches])
+    return with_invariants(diagnoser, gathered.findings, [name for _, name, _ in checked.breaches])
 
 
 def of_breaches(checked: Checked) -> list[Finding]:
-    """The laws and variations that walks break where model and subject agree, each of the first such walk.
+    """The invariants and relations that walks break where model and subject agree, each of the first such walk.
 
     Those that one trace breaks are one finding.
     """
@@ -230,7 +230,7 @@ def of_breaches(checked: Checked) -> list[Finding]:
             first.setdefault(name, seed)
     found = []
     for name, seed in sorted(first.items()):
-        done = walk(subject.contract, seed, subject.rig, model, subject.capabilities)
+        done = walk(subject.contract, seed, subject.adapter, model, subject.capabilities)
         found.append(find_breach(subject, model, name, done))
     return told_once(checked.diagnoser, [finding for finding in found if finding])
 
@@ -255,10 +255,10 @@ def see_deviations(checked: Checked, known: Sequence[Trace] = ()) -> None:
     walks.
     """
     subject, model, seed = checked.subject, checked.model, checked.seed
-    back = [(way, way.applied_to(model)) for way in deviations_of(model)]
+    back = [(mistake, mistake.applied_to(model)) for mistake in deviations_of(model)]
     back += [each for each in back_models(subject.contract, model) if each[0].name == AS_SPECIFIED]
-    for way, specified in back:
-        if way.rule.number not in subject.out_of_reach:
-            checked.deviations[f"{way.rule.number} ({way.clause})"] = happens(subject, specified, seed, known)
-    for name in (law for law in model.BREAKS if law not in subject.out_of_reach):
+    for mistake, specified in back:
+        if mistake.rule.number not in subject.out_of_reach:
+            checked.deviations[f"{mistake.rule.number} ({mistake.clause})"] = happens(subject, specified, seed, known)
+    for name in (invariant for invariant in model.BREAKS if invariant not in subject.out_of_reach):
         checked.deviations[name] = happens(subject, model, seed, known, name)

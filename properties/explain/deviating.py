@@ -14,7 +14,7 @@ from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import WALKS, Diagnoser, Diagnosis
 from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.explain.one_bug import told_once
-from broker_tck.properties.mistakes.book import Way, deviations_of
+from broker_tck.properties.mistakes.book import Mistake, deviations_of
 from broker_tck.properties.search.exercised import deviating
 from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.replay import otherwise
@@ -27,50 +27,50 @@ CANDIDATES = 5
 BRIEFLY = 3, 1
 """The same, if it is said in how many walks to search."""
 BREACHES = 2
-"""Of the candidates that break a law or a variation, so many are reduced, as such walks are rare."""
+"""Of the candidates that break an invariant or a relation, so many are reduced, as such walks are rare."""
 ALIKE = 60
 """A subject that agrees with a profile on so many walks behaves as it does."""
 
 
 def happens(
-    subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = (), law: str = ""
+    subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = (), invariant: str = ""
 ) -> bool:
     """Whether a subject is seen to need something of its profile: without it, as ``specified``, they differ.
 
-    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees. Of a law, or a
-    variation, whether the subject is seen to break it.
+    They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees. Of an invariant,
+    or a relation, whether the subject is seen to break it.
     """
-    return any(shows(subject, specified, trace, law) for trace in known) or any(
-        failing(subject, specified, seed, law=law)
+    return any(shows(subject, specified, trace, invariant) for trace in known) or any(
+        failing(subject, specified, seed, invariant=invariant)
     )
 
 
-def shows(subject: Subject, specified: type[Reference], trace: Trace, law: str = "") -> bool:
+def shows(subject: Subject, specified: type[Reference], trace: Trace, invariant: str = "") -> bool:
     """Whether a trace shows that a subject is not as a model, by its outcomes if it has any; or that it breaks one."""
-    if law:
-        return breaks(subject, law, trace.walk)
+    if invariant:
+        return breaks(subject, invariant, trace.walk)
     if all(trace.outcomes):
         return otherwise(trace, specified) is not None
     return failure(subject, specified, trace.config, trace.operations) is not None
 
 
-def breaks(subject: Subject, law: str, done: Walk) -> bool:
-    """Whether a subject, alone, breaks a law, or a variation, on a walk."""
-    return bool(broken_by(subject.contract, done, subject.rig, subject.capabilities, {law}))
+def breaks(subject: Subject, invariant: str, done: Walk) -> bool:
+    """Whether a subject, alone, breaks an invariant, or a relation, on a walk."""
+    return bool(broken_by(subject.contract, done, subject.adapter, subject.capabilities, {invariant}))
 
 
 def failing(
-    subject: Subject, model: type[Reference], seed: int, count: int | None = None, law: str = ""
+    subject: Subject, model: type[Reference], seed: int, count: int | None = None, invariant: str = ""
 ) -> Iterator[Walk]:
-    """The walks, of so many, on which a subject differs from a model; with a law, or a variation, that break it."""
+    """The walks on which a subject differs from a model, or breaks an invariant or a relation if one is given."""
     for done in along(subject, model, seed, count or DEVIATION_WALKS):
-        if breaks(subject, law, done) if law else done.difference:
+        if breaks(subject, invariant, done) if invariant else done.difference:
             yield done
 
 
 def along(subject: Subject, model: type[Reference], seed: int, count: int) -> Iterator[Walk]:
     """So many walks of a subject along a model."""
-    return walks(subject.contract, seed, range(count), subject.rig, model, subject.capabilities)
+    return walks(subject.contract, seed, range(count), subject.adapter, model, subject.capabilities)
 
 
 def behaves_as(subject: Subject, seed: int) -> str | None:
@@ -82,13 +82,13 @@ def behaves_as(subject: Subject, seed: int) -> str | None:
 
 
 def broken_rules(contract: Contract, profile: str) -> list[str]:
-    """The rules and laws of the specification that a profile breaks, each once."""
+    """The rules and invariants of the specification that a profile breaks, each once."""
     model = contract.model(profile)
     return [*dict.fromkeys((*sorted(deviating(model)), *model.BREAKS))]
 
 
 def deviation(subject: Subject, profile: str, number: str, seed: int, count: int | None = None) -> Finding | None:
-    """The shortest trace found on which a subject that behaves as a profile breaks a rule, a law or a variation.
+    """The shortest trace found on which a subject that behaves as a profile breaks a rule, an invariant or a relation.
 
     Everything else is expected as the profile has it. None: it keeps the rule on so many walks.
     """
@@ -97,14 +97,14 @@ def deviation(subject: Subject, profile: str, number: str, seed: int, count: int
         return breach(subject, contract.model(profile), number, seed, count)
     model = contract.model(f"{profile}+{number}")
     diagnoser = Diagnoser(subject, model)
-    known = Diagnosis((number,), tuple(ways_of(contract.model(profile), number)), WALKS, whole=True)
+    known = Diagnosis((number,), tuple(mistakes_of(contract.model(profile), number)), WALKS, whole=True)
     looked, reduced = BRIEFLY if count else (FAILING, CANDIDATES)
     chosen = sorted(islice(failing(subject, model, seed, count), looked), key=telling)[:reduced]
     return shortest(find(diagnoser, walk, known=known) for walk in chosen)
 
 
 def breach(subject: Subject, model: type[Reference], name: str, seed: int, count: int | None = None) -> Finding | None:
-    """The shortest trace found on which a subject breaks a law or a variation."""
+    """The shortest trace found on which a subject breaks an invariant or a relation."""
     broken = islice(failing(subject, model, seed, count, name), BRIEFLY[1] if count else CANDIDATES)
     found = (find_breach(subject, model, name, done) for done in broken)
     return shortest(islice(filter(None, found), BREACHES))
@@ -117,11 +117,11 @@ def telling(failed: Walk) -> tuple[bool, int]:
     return bool(errors), failed.effort
 
 
-def ways_of(model: type[Reference], number: str) -> Iterator[Way]:
+def mistakes_of(model: type[Reference], number: str) -> Iterator[Mistake]:
     """What a profile does in place of a rule."""
-    for way in deviations_of(model):
-        if way.rule.number == number:
-            yield Way(way.rule, way.clause, f"as {model.PROFILE}", method_of(model, way.clause))
+    for mistake in deviations_of(model):
+        if mistake.rule.number == number:
+            yield Mistake(mistake.rule, mistake.clause, f"as {model.PROFILE}", method_of(model, mistake.clause))
 
 
 def shortest(findings: Iterable[Finding | None]) -> Finding | None:
@@ -132,8 +132,8 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
 def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
     """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
 
-    Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. A law that the trace of a rule
-    breaks as well is not reported again.
+    Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. An invariant that the trace of a
+    rule breaks as well is not reported again.
     """
     profile = behaves_as(subject, seed)
     if profile is None:

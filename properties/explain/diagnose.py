@@ -1,9 +1,9 @@
-"""Diagnosis: which known wrong way of which rule makes the model agree with the subject.
+"""Diagnosis: which known mistake of which rule makes the model agree with the subject.
 
-A way *fits* a trace when the model with that way agrees with the subject on every step of it. A way that fits the
-failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing trace and
-more of those near it than others do explains it there: the subject breaks the rule under a condition of its own. Where
-none fits, the contract's table names a rule by the operation and what differed.
+A mistake *fits* a trace when the model with that mistake agrees with the subject on every step of it. A mistake that
+fits the failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing
+trace and more of those near it than others do explains it there: the subject breaks the rule under a condition of its
+own. Where none fits, the contract's table names a rule by the operation and what differed.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from broker_tck.properties.engine.operation import TIME, Operation, bulk, clock_
 from broker_tck.properties.engine.profiles import accepted_by
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
-from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Way, deviations_of, ways_of
+from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Mistake, deviations_of, mistakes_of
 
 WALKS = 20
-"""A way that agrees with the subject on so many whole walks explains it."""
+"""A mistake that agrees with the subject on so many whole walks explains it."""
 LIKELY = 0.75
 """One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
 GUESSED = 0.25
 """One that explains it on no more of them is no explanation."""
 MORE = 8
-"""Where ways of several rules do, so many times as many walks tell them apart."""
+"""Where mistakes of several rules do, so many times as many walks tell them apart."""
 MOST_NEARBY = 4_000
 """How many operations the traces near a failing one have together, at most."""
 LARGEST = 10_000
-"""A known way shows with few messages: a reduced trace that needs more in bulk is none's, and takes minutes to try."""
+"""Maximum number of messages in bulk: a reduced trace that needs more shows no known mistake, and takes minutes."""
 TAILS = 16
 TAIL = 12
 """In how many ways a failing trace is continued, and by how many operations."""
@@ -64,8 +64,8 @@ Trace = tuple[Any, Sequence[Operation]]
 """Configuration and operations."""
 Recording = tuple[Any, Sequence[Step]]
 """Configuration, and operations with what the subject made of them."""
-KnownMistake = tuple[Way, type[Reference]]
-"""A way, and the model with it."""
+KnownMistake = tuple[Mistake, type[Reference]]
+"""A mistake, and the model with it."""
 
 
 @dataclass(frozen=True)
@@ -73,58 +73,58 @@ class Diagnosis:
     """The rules to name, and the ways that explain the subject."""
 
     rules: tuple[str, ...]
-    ways: tuple[Way, ...]
+    mistakes: tuple[Mistake, ...]
     walks: int = 0
-    """On how many of the diagnoser's whole walks the first way agrees with the subject."""
+    """On how many of the diagnoser's whole walks the first mistake agrees with the subject."""
     shown: int = 0
     """On how many of them it explains what goes wrong first."""
     telling: int = 0
-    """On how many of them something goes wrong: the subject or the first way leaves the specification."""
+    """On how many of them something goes wrong: the subject or the first mistake leaves the specification."""
     whole: bool = False
     """Whether the subject behaves so everywhere, as far as was walked."""
-    law: bool = False
-    """Whether the rule is a law, which no model was needed for."""
+    invariant: bool = False
+    """Whether the rule is an invariant, which no model was needed for."""
 
     @property
     def likely(self) -> bool:
-        """Whether the first way explains most of the walks that can tell."""
+        """Whether the first mistake explains most of the walks that can tell."""
         return self.whole or 0 < self.shown >= LIKELY * self.telling
 
     @property
     def support(self) -> float:
-        """How well the walks support the first way, from 0 to 1."""
+        """How well the walks support the first mistake, from 0 to 1."""
         return 1.0 if self.whole else supported(self.shown, self.telling)
 
     @property
     def sentence(self) -> str:
         """What the subject behaves like, in words."""
-        if self.law:
+        if self.invariant:
             return "Judged on what was observed alone."
-        if not self.ways:
-            return "No known wrong way of a rule explains this."
+        if not self.mistakes:
+            return "No known mistake of a rule explains this."
         behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
-        return f"{behaves} as if {' or '.join(map(in_words, self.ways))}."
+        return f"{behaves} as if {' or '.join(map(in_words, self.mistakes))}."
 
 
 def supported(shown: int, telling: int) -> float:
-    """How well walks support a way: the share of those that can tell which it explains; few of them say less."""
+    """How well walks support a mistake: the share of those that can tell which it explains; few of them say less."""
     return shown / (telling + 2)
 
 
-def in_words(way: Way) -> str:
-    """A way as the end of a sentence that begins with "behaves as if"."""
-    if way.name == ABSENT:
-        return f"{way.rule.number} were absent ({way.clause})"
-    if way.name == AS_SPECIFIED:
-        return f"{way.rule.number} were kept, from which the profile deviates ({way.clause})"
-    what = way.name if way.stands_before else f"{way.clause}: {way.name.replace('_', ' ')}"
-    return f"{way.rule.number} were done otherwise ({what})"
+def in_words(mistake: Mistake) -> str:
+    """A mistake as the end of a sentence that begins with "behaves as if"."""
+    if mistake.name == ABSENT:
+        return f"{mistake.rule.number} were absent ({mistake.clause})"
+    if mistake.name == AS_SPECIFIED:
+        return f"{mistake.rule.number} were kept, from which the profile deviates ({mistake.clause})"
+    what = mistake.name if mistake.stands_before else f"{mistake.clause}: {mistake.name.replace('_', ' ')}"
+    return f"{mistake.rule.number} were done otherwise ({what})"
 
 
 @cache
 def known_mistakes(model: type[Reference]) -> tuple[KnownMistake, ...]:
-    """The model with each of its known wrong ways, those that lead back from a deviation included."""
-    return tuple((way, way.applied_to(model)) for way in [*ways_of(model), *deviations_of(model)])
+    """The model with each of its known mistakes, those that lead back from a deviation included."""
+    return tuple((mistake, mistake.applied_to(model)) for mistake in [*mistakes_of(model), *deviations_of(model)])
 
 
 @cache
@@ -138,16 +138,16 @@ def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistak
         without = contract.model(profile)
         if accepted.clause not in {clause.path for clause in clauses_of(without)}:
             found.append((replace(accepted, name=AS_SPECIFIED), without))
-        others = (way for way in ways_of(without) if way.rule == accepted.rule and way != accepted)
-        found += [(way, way.applied_to(without)) for way in others]
+        others = (mistake for mistake in mistakes_of(without) if mistake.rule == accepted.rule and mistake != accepted)
+        found += [(mistake, mistake.applied_to(without)) for mistake in others]
     return tuple(found)
 
 
 class Diagnoser:
-    """Explains what one subject does wrong under one model; what it learns of a way, it keeps.
+    """Explains what one subject does wrong under one model; what it learns of a mistake, it keeps.
 
     ``itself`` is the model that is the subject, if one is: no walk has to show that it agrees with itself.
-    ``count`` is the number of whole walks on which a way must agree with the subject to explain it.
+    ``count`` is the number of whole walks on which a mistake must agree with the subject to explain it.
     """
 
     def __init__(
@@ -162,8 +162,8 @@ class Diagnoser:
         self.model = model
         self.itself = itself
         self.count = count
-        self._walks: dict[Way, int] = {}
-        self._borne_out: dict[Way, tuple[int, int]] = {}
+        self._walks: dict[Mistake, int] = {}
+        self._borne_out: dict[Mistake, tuple[int, int]] = {}
 
     def recorded(self, config: Any, operations: Sequence[Operation]) -> Recording | None:
         """What the subject does on a trace; None if it hangs, or cannot be asked for it."""
@@ -188,7 +188,7 @@ class Diagnoser:
     def fitting(
         self, config: Any, operations: Sequence[Operation], chosen: Iterable[KnownMistake] | None = None
     ) -> list[KnownMistake]:
-        """The ways that fit a trace, of all or of those chosen; none if the model does, too.
+        """The mistakes that fit a trace, of all or of those chosen; none if the model does, too.
 
         Of a subject that goes wrong only where it is not asked everything, a recording shows nothing.
         """
@@ -199,52 +199,52 @@ class Diagnoser:
 
     @property
     def known(self) -> list[KnownMistake]:
-        """All ways that may explain a subject."""
+        """All mistakes that may explain a subject."""
         return [*known_mistakes(self.model), *back_models(self.contract, self.model)]
 
     def explains(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
-        """Whether a way of a diagnosis holds on every step of another failing trace as well."""
-        ways = self.named(diagnosis)
-        return bool(ways and self.fitting(config, operations, ways))
+        """Whether a mistake of a diagnosis holds on every step of another failing trace as well."""
+        mistakes = self.named(diagnosis)
+        return bool(mistakes and self.fitting(config, operations, mistakes))
 
     def comes_up(self, diagnosis: Diagnosis, config: Any, operations: Sequence[Operation]) -> bool:
-        """Whether a way of a diagnosis leaves the specification on a trace, be it otherwise than the subject does.
+        """Whether a mistake of a diagnosis leaves the specification on a trace, be it otherwise than the subject does.
 
         On a reduced trace each operation matters: the subject has the mistake under a condition of its own.
         """
-        ways = [wrong for _, wrong in self.named(diagnosis)]
+        mistakes = [wrong for _, wrong in self.named(diagnosis)]
         try:
             with Limit(SECONDS):
-                return any(first_difference(operations, self.model(config), wrong(config)) for wrong in ways)
+                return any(first_difference(operations, self.model(config), wrong(config)) for wrong in mistakes)
         except (Hang, Exception):
             return False
 
     def named(self, diagnosis: Diagnosis) -> list[KnownMistake]:
-        """The ways that a diagnosis names, each with its model; one that is no known way is applied to this model.
+        """The mistakes that a diagnosis names, each with its model.
 
-        One is left out that is of a part which only another profile has.
+        One that is no known mistake is applied to this model; one of a part that only another profile has is left out.
         """
         known, found = dict(self.known), list[KnownMistake]()
-        for way in diagnosis.ways:
+        for mistake in diagnosis.mistakes:
             with suppress(LookupError):
-                found.append((way, known.get(way) or way.applied_to(self.model)))
+                found.append((mistake, known.get(mistake) or mistake.applied_to(self.model)))
         return found
 
-    def walks(self, way: Way, wrong: type[Reference]) -> int:
+    def walks(self, mistake: Mistake, wrong: type[Reference]) -> int:
         """On how many walks, made with the model that has this way, the subject agrees with it."""
-        if way not in self._walks:
-            self._walks[way] = sum(self._walk_agrees(wrong, number) for number in range(self.count))
-        return self._walks[way]
+        if mistake not in self._walks:
+            self._walks[mistake] = sum(self._walk_agrees(wrong, number) for number in range(self.count))
+        return self._walks[mistake]
 
-    def borne_out(self, way: Way, wrong: type[Reference]) -> tuple[int, int]:
+    def borne_out(self, mistake: Mistake, wrong: type[Reference]) -> tuple[int, int]:
         """On how many of these walks it explains what goes wrong first, and on how many something does.
 
         A subject that is wrong in several ways agrees with none of them to the end of a walk.
         """
-        if way not in self._borne_out:
+        if mistake not in self._borne_out:
             told = [self._explains_the_first(wrong, number) for number in range(self.count)]
-            self._borne_out[way] = told.count(True), self.count - told.count(None)
-        return self._borne_out[way]
+            self._borne_out[mistake] = told.count(True), self.count - told.count(None)
+        return self._borne_out[mistake]
 
     def _explains_the_first(self, wrong: type[Reference], number: int) -> bool | None:
         done = self._walked(wrong, number)
@@ -265,7 +265,7 @@ class Diagnoser:
     def _walked(self, wrong: type[Reference], number: int) -> Walk | None:
         try:
             return next(
-                walks(self.contract, SEED, (number,), self.subject.rig, wrong, self.subject.capabilities, SECONDS)
+                walks(self.contract, SEED, (number,), self.subject.adapter, wrong, self.subject.capabilities, SECONDS)
             )
         except Exception:
             return None
@@ -273,7 +273,7 @@ class Diagnoser:
     def diagnose(self, trace: Trace, difference: Difference) -> Diagnosis:
         """Name the rules that the subject breaks on a failing trace.
 
-        The ways that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
+        The mistakes that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
         Where the best of them explains the subject everywhere, it is the diagnosis. Otherwise it is what the walks
         support, see :meth:`best_supported`.
         """
@@ -287,16 +287,18 @@ class Diagnoser:
         fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
         if self.walks(*fits[0]) < self.count or max(score for score, _ in scored) < len(near):
             return self.best_supported(guess, scored, fits)
-        ways = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
-        rules = tuple(dict.fromkeys(way.rule.number for way in ways))[:2]
-        return Diagnosis(rules, tuple(way for way in ways if way.rule.number in rules)[:3], self.count, whole=True)
+        mistakes = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
+        rules = tuple(dict.fromkeys(mistake.rule.number for mistake in mistakes))[:2]
+        return Diagnosis(
+            rules, tuple(mistake for mistake in mistakes if mistake.rule.number in rules)[:3], self.count, whole=True
+        )
 
     def best_supported(self, guess: str, scored: list[tuple[int, KnownMistake]], fits: list[KnownMistake]) -> Diagnosis:
-        """What to say where no way explains the subject everywhere: the way that the walks support best.
+        """What to say if no mistake explains the subject everywhere: the mistake that the walks support best.
 
         ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
-        beside: that of a way that is supported as well, else ``guess``. A way that few walks support explains none,
-        though the rule of the one that comes nearest is named as the second one.
+        beside: that of a mistake that is supported as well, else ``guess``. A mistake that few walks support explains
+        none, though the rule of the one that comes nearest is named as the second one.
         """
         ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
         first = max((support, score) for support, score, _ in ranked)
@@ -305,8 +307,8 @@ class Diagnoser:
         shown, telling = self.borne_out(*alike[0])
         if shown <= GUESSED * telling:
             return Diagnosis(tuple(dict.fromkeys([guess, fits[0][0].rule.number])), ())
-        rules = tuple(dict.fromkeys([way.rule.number for way, _ in alike] + [guess]))[:2]
-        named = tuple(way for way, _ in alike if way.rule.number in rules)[:3]
+        rules = tuple(dict.fromkeys([mistake.rule.number for mistake, _ in alike] + [guess]))[:2]
+        named = tuple(mistake for mistake, _ in alike if mistake.rule.number in rules)[:3]
         return Diagnosis(rules, named, self.walks(*alike[0]), shown, telling)
 
     def continued(self, config: Any, operations: Sequence[Operation]) -> Iterator[Trace]:
@@ -321,13 +323,13 @@ class Diagnoser:
                 record([operation], model)
             yield config, on
 
-    def told_apart(self, tied: list[KnownMistake]) -> list[Way]:
-        """Of ways of several rules that agree with the subject on every walk, those that go on doing so for longest."""
+    def told_apart(self, tied: list[KnownMistake]) -> list[Mistake]:
+        """Of mistakes of several rules that agree with the subject on every walk: those that agree longest."""
         for number in range(self.count, MORE * self.count):
-            if len({way.rule.number for way, _ in tied}) < 2:
+            if len({mistake.rule.number for mistake, _ in tied}) < 2:
                 break
             tied = [fit for fit in tied if self._walk_agrees(fit[1], number)] or tied
-        return [way for way, _ in tied]
+        return [mistake for mistake, _ in tied]
 
 
 def best(scored: list[tuple[int, T]]) -> list[T]:

@@ -69,8 +69,8 @@ class Finding:
     """Whether it fails only where not everything is asked for after each operation."""
     also: tuple[Finding, ...] = ()
     """What else shows the same bug."""
-    laws: tuple[str, ...] = ()
-    """The laws and variations, of those that walks broke, that its trace breaks as well."""
+    invariants: tuple[str, ...] = ()
+    """The invariants and relations, of those that walks broke, that its trace breaks as well."""
     note: str = ""
     """Why it is not as findings are, if so: it was not reduced, say."""
 
@@ -81,8 +81,8 @@ class Finding:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The rules and laws for which a test fails because of the bug."""
-        return tuple(dict.fromkeys([*self.diagnosis.rules, *(each.rule for each in self.also), *self.laws]))
+        """The rules and invariants for which a test fails because of the bug."""
+        return tuple(dict.fromkeys([*self.diagnosis.rules, *(each.rule for each in self.also), *self.invariants]))
 
     @property
     def observed(self) -> str:
@@ -227,7 +227,7 @@ def unreduced(subject: Subject, profile: str, failed: Walk, rule: str = "", note
 
 
 def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk) -> Finding | None:
-    """Make a finding of a walk on which a subject, alone, breaks a law or a variation: reduce it while it does."""
+    """Make a finding of a walk on which a subject breaks an invariant or a relation."""
 
     def breach(config: Any, operations: Sequence[Operation]) -> tuple[int | None, str]:
         if not can_try(subject, done.config, config, operations):
@@ -243,5 +243,5 @@ def find_breach(subject: Subject, model: type[Reference], name: str, done: Walk)
     breaks = reducer(subject.contract, model, lambda config, operations: breach(config, operations)[0])
     plain, short = breaks.reduce(done.config, done.operations)
     broken = Walk(done.seed, plain, short, breach_told(subject.contract, name, breach(plain, short)[1]))
-    diagnosis = Diagnosis((name,), (), law=True)
+    diagnosis = Diagnosis((name,), (), invariant=True)
     return finding_on(subject, model.PROFILE, broken, diagnosis, len(done.operations), spent=breaks.is_spent())

@@ -230,6 +230,6 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
 class NotAsked(Subject):
     """A subject that is not asked for anything in this process."""
 
-    def rig(self, config: Any, capabilities: Any) -> Any:
+    def adapter(self, config: Any, capabilities: Any) -> Any:
         """It cannot be."""
         raise RuntimeError("the subject is asked for nothing in this process")

@@ -15,7 +15,7 @@ from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.diagnose import SEED, Diagnoser
 from broker_tck.properties.explain.finding import MOST_BULK, Finding
-from broker_tck.properties.mistakes.book import Way
+from broker_tck.properties.mistakes.book import Mistake
 from broker_tck.properties.search.failing import breach_of, kind
 
 DRAWS = 24
@@ -52,22 +52,22 @@ def bugs(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[list[Finding
 
 
 def order(finding: Finding) -> tuple[bool, bool, float, int, str]:
-    """Sorts findings by how well they are explained, everywhere or on how many walks, and by length; laws come last."""
+    """Sorts findings by how well they are explained, then by length; those of invariants come last."""
     diagnosis = finding.diagnosis
-    return diagnosis.law, not diagnosis.whole, -diagnosis.support, len(finding.operations), finding.rule
+    return diagnosis.invariant, not diagnosis.whole, -diagnosis.support, len(finding.operations), finding.rule
 
 
 def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
     """Whether what explains one finding explains another; where neither is, whether both show one wrong state.
 
-    Of a finding of a law: whether one trace breaks both. Nothing is tried with a trace to which the subject may not
-    answer, or that is long in bulk.
+    Of a finding of an invariant: whether one trace breaks both. Nothing is tried with a trace to which the subject may
+    not answer, or that is long in bulk.
     """
     if one.rule == other.rule:
         return True
     if not all(may_be_tried(each) for each in (one, other)):
         return False
-    if other.diagnosis.law:
+    if other.diagnosis.invariant:
         return breaks_both(diagnoser, one, other)
     if diagnoser.explains(one.diagnosis, other.config, other.operations):
         return True
@@ -83,39 +83,39 @@ def may_be_tried(finding: Finding) -> bool:
     return not unanswered(finding.difference) and bulk(finding.operations) <= MOST_BULK
 
 
-# ---- Laws
+# ---- Invariants
 
 
-def with_laws(diagnoser: Diagnoser, findings: Sequence[Finding], broken: Iterable[str]) -> list[Finding]:
-    """Findings, each with those of the laws that walks broke which its trace breaks as well."""
+def with_invariants(diagnoser: Diagnoser, findings: Sequence[Finding], broken: Iterable[str]) -> list[Finding]:
+    """Findings, each with those of the invariants that walks broke which its trace breaks as well."""
     names = sorted(set(broken))
-    return [replace(each, laws=tuple(n for n in names if breaks(diagnoser, n, each))) for each in findings]
+    return [replace(each, invariants=tuple(n for n in names if breaks(diagnoser, n, each))) for each in findings]
 
 
-def breaks_both(diagnoser: Diagnoser, one: Finding, law: Finding) -> bool:
-    """Whether the trace of one finding breaks a law as well, or a way that explains it does so on the law's trace.
+def breaks_both(diagnoser: Diagnoser, one: Finding, invariant: Finding) -> bool:
+    """Whether one finding's trace, or a mistake that explains it, breaks the invariant of another.
 
-    Of two laws, whether either trace breaks both.
+    Of two invariants, whether either trace breaks both.
     """
-    ways = one.diagnosis.ways if one.diagnosis.whole else ()
+    mistakes = one.diagnosis.mistakes if one.diagnosis.whole else ()
     return (
-        breaks(diagnoser, law.rule, one)
-        or (one.diagnosis.law and breaks(diagnoser, one.rule, law))
-        or any(breaks(diagnoser, law.rule, law, way) for way in ways)
+        breaks(diagnoser, invariant.rule, one)
+        or (one.diagnosis.invariant and breaks(diagnoser, one.rule, invariant))
+        or any(breaks(diagnoser, invariant.rule, invariant, mistake) for mistake in mistakes)
     )
 
 
-def breaks(diagnoser: Diagnoser, law: str, finding: Finding, way: Way | None = None) -> bool:
-    """Whether the subject alone, or the model with a way, breaks a law on the trace of a finding."""
+def breaks(diagnoser: Diagnoser, invariant: str, finding: Finding, mistake: Mistake | None = None) -> bool:
+    """Whether the subject alone, or the model with a mistake, breaks an invariant on the trace of a finding."""
     if not may_be_tried(finding):
         return False
 
-    def rigged(config: Any) -> Any:
-        return way.applied_to(diagnoser.model)(config) if way else diagnoser.subject.fresh(config)
+    def adapted(config: Any) -> Any:
+        return mistake.applied_to(diagnoser.model)(config) if mistake else diagnoser.subject.fresh(config)
 
     try:
         with Limit(SECONDS):
-            return breach_of(diagnoser.contract, rigged, law, finding.config, finding.operations)[0] is not None
+            return breach_of(diagnoser.contract, adapted, invariant, finding.config, finding.operations)[0] is not None
     except (Hang, Exception):
         return False
 
@@ -189,11 +189,11 @@ def at_end(diagnoser: Diagnoser, config: Any, operations: Sequence[Operation]) -
     recording = diagnoser.recorded(config, operations)
     if recording is None:
         return None
-    model, rig, difference = diagnoser.model(config), Recorded(recording[1]), None
+    model, adapter, difference = diagnoser.model(config), Recorded(recording[1]), None
     try:
         with Limit(SECONDS):
             for operation in operations:
-                difference = answered(operation, model, rig)
+                difference = answered(operation, model, adapter)
     except (Hang, Exception):
         return None
     return kind(diagnoser.contract, operations[-1], difference) if difference else None

@@ -21,7 +21,7 @@ from broker_tck.properties.search.failing import failure
 
 SUFFIX = ".jsonl"
 BETWEEN = "@"
-LAW = "law"
+INVARIANT, FORMERLY = "invariant", "law"
 """The last part of a name where the rule is judged on what is observed, without the model."""
 
 
@@ -36,7 +36,7 @@ class Regression:
     """The one that was checked. The trace may be of another, with which the subject agrees more."""
     rule: str
     """Empty where the name does not say it."""
-    law: bool
+    invariant: bool
     trace: Trace
 
     def is_of(self, subject: Subject, profile: str) -> bool:
@@ -59,7 +59,7 @@ def regressions_in(folder: Path) -> list[Regression]:
 def read(path: Path) -> Iterable[Regression]:
     """The traces of a file. One that this kit wrote has one."""
     parts = [unquote(part) for part in path.name.removesuffix(SUFFIX).split(BETWEEN)]
-    named = len(parts) == 3 or (len(parts) == 4 and parts[3] == LAW)
+    named = len(parts) == 3 or (len(parts) == 4 and parts[3] in (INVARIANT, FORMERLY))
     for trace in load(str(path)):
         subject, profile, rule = parts[:3] if named else ("", trace.profile, "")
         yield Regression(str(path), subject, profile, rule, named and len(parts) == 4, trace)
@@ -101,7 +101,7 @@ def finding_of(subject: Subject, kept: Regression) -> Finding | None:
     if failed := failure(subject, model, walk.config, walk.operations):
         walk = replace(walk, operations=walk.operations[: failed[0] + 1], difference=failed[1])
         return find(Diagnoser(subject, model), walk) or unreduced(subject, model.PROFILE, walk, kept.rule)
-    return find_breach(subject, model, kept.rule, walk) if kept.law else None
+    return find_breach(subject, model, kept.rule, walk) if kept.invariant else None
 
 
 def in_file(kept: Regression) -> str:

@@ -40,7 +40,7 @@ SPECIFICATIONS, MISTAKES = "broker_tck.model.", "broker_tck.properties.mistakes.
 
 
 @dataclass(frozen=True)
-class Way:
+class Mistake:
     """A known mistake in one rule of a model: a method replaced or surrounded, or a class that stands before a part."""
 
     rule: Rule
@@ -167,12 +167,12 @@ def opened() -> None:
 
 
 @cache
-def ways_of(model: type, number: str = "") -> tuple[Way, ...]:
+def mistakes_of(model: type, number: str = "") -> tuple[Mistake, ...]:
     """Every known mistake in the model's rules, or in one, except in what its profile replaces."""
-    return tuple(way for way, replacing in known_ways(model, number) if not replacing)
+    return tuple(known for known, replacing in mistakes_with_replaced(model, number) if not replacing)
 
 
-def known_ways(model: type, number: str = "") -> Iterator[tuple[Way, list[str]]]:
+def mistakes_with_replaced(model: type, number: str = "") -> Iterator[tuple[Mistake, list[str]]]:
     """Every known mistake in the model's rules, or in one, each with the paths of what its profile has in its place.
 
     Classes come last.
@@ -185,7 +185,7 @@ def known_ways(model: type, number: str = "") -> Iterator[tuple[Way, list[str]]]
         for entry in _OF_METHODS.get(method, ()):
             if entry.number in rules:
                 own = clause is not None and not entry.surrounds and deviates(model, clause)
-                yield way_of(entry, rules, path), [path] if own else []
+                yield mistake_of(entry, rules, path), [path] if own else []
     yield from _known_classes(model, rules)
 
 
@@ -199,49 +199,49 @@ def methods_of(model: type, clauses: dict[str, Clause]) -> Iterator[tuple[str, M
                     yield f"{path}{name}", method
 
 
-def standing_before(model: type) -> Iterator[Way]:
+def standing_before(model: type) -> Iterator[Mistake]:
     """The mistakes that are classes, except those that change what the model's profile changes."""
     opened()
     rules = {rule.number: rule for rule in rules_of(model)}
-    return (way for way, replacing in _known_classes(model, rules) if not replacing)
+    return (known for known, replacing in _known_classes(model, rules) if not replacing)
 
 
-def _known_classes(model: type, rules: dict[str, Rule]) -> Iterator[tuple[Way, list[str]]]:
+def _known_classes(model: type, rules: dict[str, Rule]) -> Iterator[tuple[Mistake, list[str]]]:
     for path, part in tree_of(model):
         for base in reversed(part.__mro__):
             for entry in _OF_CLASSES.get(base, ()):
                 if entry.number in rules:
                     body: Any = entry.body
                     changed = (n for n in changed_by(body, base) if getattr(part, n) is not getattr(base, n))
-                    yield way_of(entry, rules, f"{path}{body.__name__}"), [f"{path}{name}" for name in changed]
+                    yield mistake_of(entry, rules, f"{path}{body.__name__}"), [f"{path}{name}" for name in changed]
 
 
-def way_of(entry: Entry, rules: dict[str, Rule], path: str) -> Way:
+def mistake_of(entry: Entry, rules: dict[str, Rule], path: str) -> Mistake:
     """A row of the book as a mistake of a model."""
     rule = rules[entry.number]
-    return Way(rule, path, entry.name, entry.body, entry.says, entry.seen, entry.surrounds, entry.was)
+    return Mistake(rule, path, entry.name, entry.body, entry.says, entry.seen, entry.surrounds, entry.was)
 
 
-def changed_by(way: type, base: type) -> list[str]:
+def changed_by(known: type, base: type) -> list[str]:
     """The names that a mistake changes in the class that it stands before."""
-    own = way.__mro__[: way.__mro__.index(base)]
+    own = known.__mro__[: known.__mro__.index(base)]
     names = dict.fromkeys(name for each in own for name in vars(each))
     return [name for name in names if name in vars(base) and not name.startswith("_")]
 
 
-def deviations_of(model: type) -> list[Way]:
+def deviations_of(model: type) -> list[Mistake]:
     """The clauses that the model's profile replaces, each as the way back to the rule as it stands."""
     rules = {rule.number: rule for rule in rules_of(model)}
     replacing = (clause for clause in clauses_of(model) if deviates(model, clause))
-    return [Way(rules[c.number], c.path, AS_SPECIFIED, c.method) for c in replacing]
+    return [Mistake(rules[c.number], c.path, AS_SPECIFIED, c.method) for c in replacing]
 
 
 # ---- Placing a class
 
 
-def changed_class(way: type) -> type:
+def changed_class(known: type) -> type:
     """The class, a model or a part, that a mistake changes: the nearest of its bases in the specification."""
-    return next(base for base in way.__mro__[1:] if base.__module__.startswith(SPECIFICATIONS))
+    return next(base for base in known.__mro__[1:] if base.__module__.startswith(SPECIFICATIONS))
 
 
 def surrounding(body: Method, method: Method) -> Method:
@@ -249,10 +249,10 @@ def surrounding(body: Method, method: Method) -> Method:
     return lambda *arguments: body(method, *arguments)
 
 
-def before(model: type, path: str, way: type, name: str) -> type:
+def before(model: type, path: str, known: type, name: str) -> type:
     """The model with a class before it in the order of bases; with a path, before the part that is there."""
     if not path:
-        return type(name, (way, model), {"__doc__": f"{model.__name__} after {way.__name__}."})
+        return type(name, (known, model), {"__doc__": f"{model.__name__} after {known.__name__}."})
     head, _, rest = path.partition(".")
     attribute, part = next((name, part) for name, part in parts_of(model).items() if step(name) == head)
-    return replaced(model, {attribute: before(part, rest, way, name)}, name)
+    return replaced(model, {attribute: before(part, rest, known, name)}, name)

@@ -57,7 +57,7 @@ def store(file: Path, proofs: Iterable[Proof]) -> None:
 
 def failed_again(subject: Subject, model: type[Reference], number: int, seed: int = 0) -> Walk | None:
     """The walk of this number, if it fails."""
-    (done,) = walks(subject.contract, seed, (number,), subject.rig, model, subject.capabilities, subject.seconds)
+    (done,) = walks(subject.contract, seed, (number,), subject.adapter, model, subject.capabilities, subject.seconds)
     return done if done.difference else None
 
 

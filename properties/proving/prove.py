@@ -13,7 +13,7 @@ from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
 from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
 from broker_tck.properties.explain.finding import Finding, find
-from broker_tck.properties.mistakes.book import Way, ways_of
+from broker_tck.properties.mistakes.book import Mistake, mistakes_of
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
 from broker_tck.properties.search.isolation.pool import in_parallel
 
@@ -25,7 +25,7 @@ REDUCED = 3
 """Number of failing walks that are reduced at most."""
 
 
-class Mistake(NamedTuple):
+class Candidate(NamedTuple):
     """A known mistake that can be the subject: a wrong model, or a broken implementation."""
 
     contract: str
@@ -40,7 +40,7 @@ class Mistake(NamedTuple):
 class Proved(NamedTuple):
     """What became of a mistake."""
 
-    mistake: Mistake
+    mistake: Candidate
     proof: Proof | None
     """None: no walk notices it."""
     walk: int
@@ -59,23 +59,25 @@ class Proved(NamedTuple):
         return self.proof is not None and self.proof.rules == (self.mistake.rule,)
 
 
-def mistakes(contract: Contract, profile: str) -> list[Mistake]:
+def mistakes(contract: Contract, profile: str) -> list[Candidate]:
     """The known mistakes of a profile; with those of the contract's own profile, the broken implementations."""
     found = [
-        Mistake(contract.name, profile, way.rule.number, name_of(way), way.says, way.seen)
-        for way in ways_of(contract.model(profile))
+        Candidate(contract.name, profile, known.rule.number, name_of(known), known.says, known.seen)
+        for known in mistakes_of(contract.model(profile))
     ]
     broken = mutants(contract) if profile == contract.default else ()
-    return found + [Mistake(contract.name, "", m.rule, m.name, m.wrong, m.source, implementation=True) for m in broken]
+    return found + [
+        Candidate(contract.name, "", m.rule, m.name, m.wrong, m.source, implementation=True) for m in broken
+    ]
 
 
-def name_of(way: Way) -> str:
+def name_of(known: Mistake) -> str:
     """A name that no other mistake of the model has."""
-    return f"{way.rule.number} {way.clause}: {way.name}"
+    return f"{known.rule.number} {known.clause}: {known.name}"
 
 
 def prove_all(
-    chosen: Sequence[Mistake],
+    chosen: Sequence[Candidate],
     seed: int = 0,
     anew: bool = False,
     progress: Callable[[int, Proved | None], None] | None = None,
@@ -84,7 +86,7 @@ def prove_all(
     return in_parallel(partial(prove, seed=seed, anew=anew or seed != 0), list(chosen), progress)
 
 
-def prove(mistake: Mistake, seed: int = 0, anew: bool = False) -> Proved:
+def prove(mistake: Candidate, seed: int = 0, anew: bool = False) -> Proved:
     """Run a mistake as the subject: on the stored walk and trace, or else from the first walk on.
 
     If the trace still shows the mistake and only the walk does not, the trace is kept.
@@ -99,25 +101,25 @@ def prove(mistake: Mistake, seed: int = 0, anew: bool = False) -> Proved:
     return Proved(mistake, proof_of(mistake, number, found) if found else None, number, searched=True)
 
 
-def is_of(proof: Proof, mistake: Mistake) -> bool:
+def is_of(proof: Proof, mistake: Candidate) -> bool:
     """Whether a stored proof is one of a mistake, under the contract's own profile."""
     own = mistake.profile in ("", contract_named(mistake.contract).default)
     return own and (proof.contract, proof.mistake, proof.invariant) == (mistake.contract, mistake.name, "")
 
 
-def suspect(mistake: Mistake) -> tuple[Subject, type[Reference], type[Reference] | None]:
+def suspect(mistake: Candidate) -> tuple[Subject, type[Reference], type[Reference] | None]:
     """A mistake as a subject, the model that it is checked against, and the model that it is, if it is one."""
     contract = contract_named(mistake.contract)
     if mistake.implementation:
         subject = resolve(f"mutant:{mistake.name}")
         return subject, contract.model(subject.profiles[0]), None
     model = contract.model(mistake.profile)
-    way = next(way for way in ways_of(model) if name_of(way) == mistake.name)
-    wrong = dict(known_mistakes(model))[way]
-    return as_subject(str(way), contract, wrong), model, wrong
+    known = next(known for known in mistakes_of(model) if name_of(known) == mistake.name)
+    wrong = dict(known_mistakes(model))[known]
+    return as_subject(str(known), contract, wrong), model, wrong
 
 
-def proof_of(mistake: Mistake, number: int, finding: Finding) -> Proof:
+def proof_of(mistake: Candidate, number: int, finding: Finding) -> Proof:
     """The line of a mistake."""
     trace = to_text(finding.contract, finding.profile, finding.config, finding.operations)
     return Proof(mistake.contract, mistake.name, number, trace, finding.diagnosis.rules)
@@ -129,7 +131,9 @@ def searched(diagnoser: Diagnoser, seed: int, known: Finding | None) -> tuple[in
     If none of :data:`WALKS` does, the finding that is known, or None.
     """
     subject, numbers = diagnoser.subject, range(WALKS)
-    made = walks(subject.contract, seed, numbers, subject.rig, diagnoser.model, subject.capabilities, subject.seconds)
+    made = walks(
+        subject.contract, seed, numbers, subject.adapter, diagnoser.model, subject.capabilities, subject.seconds
+    )
     for number, done in enumerate(made):
         if done.difference:
             return number, known or shortest(diagnoser, done, made)

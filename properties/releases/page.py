@@ -70,7 +70,7 @@ def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Que
         yield f"| `{kind.contract}` | {kind.java} | " + " | ".join(cells) + " |"
     yield ""
     yield "A cell says the profile and the verdict. In brackets stand the operations that were checked, and the"
-    yield "residual: with 95 % confidence, fewer than this share of walks fail. Then it says how many rules of the"
+    yield "failures: 95 % upper bound on the share of walks that would fail. Then it says how many rules of the"
     yield "specification were seen broken."
     yield ""
     yield "The libraries around the classes (Netty, fastutil, RoaringBitmap and others) were those of 4.2.4 for every"

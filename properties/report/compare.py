@@ -42,9 +42,9 @@ class Column:
 
 
 def compared_rules(contract: Contract) -> list[Rule]:
-    """What subjects are compared by: the checkable rules of the specification, and the variations."""
+    """What subjects are compared by: the checkable rules of the specification, and the relations."""
     rules = {rule.number: rule for rule in rules_of(contract.specification) if rule.checkable}
-    names = [*rules, *(variation.name for variation in contract.variations if variation.name not in rules)]
+    names = [*rules, *(relation.name for relation in contract.relations if relation.name not in rules)]
     return [rule_named(contract, contract.specification, name) for name in names]
 
 
@@ -59,7 +59,7 @@ def column(count: int, seed: int, subject: Subject, progress: Progress) -> Colum
         if run.walks % 8 == 1:
             progress(run)
     verdicts = not_exercised(subject)
-    exercised = {*run.exercised, *(v.name for v in contract.variations if run.met[v.name])} - {*run.model.MOOT}
+    exercised = {*run.exercised, *(v.name for v in contract.relations if run.met[v.name])} - {*run.model.NOT_APPLICABLE}
     verdicts |= dict.fromkeys(exercised - deviating(run.model), Verdict.KEEPS)
     found = {finding.rule: finding for finding in of_failing(run)}
     complained = [name for _, name, _ in run.breaches if name in verdicts]

@@ -41,13 +41,13 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     contract: str
     profile: str
     rules: tuple[str, ...]
-    """The numbers of the rules, the first most likely; of a variation, its name."""
+    """The numbers of the rules, the first most likely; of a relation, its name."""
     sentences: tuple[str, ...]
     looks: tuple[str, ...] = ()
     """What to look at first; nothing in results of older campaigns."""
     sources: tuple[str, ...] = ()
-    ways: tuple[str, ...]
-    """The known wrong ways that explain the subject."""
+    mistakes: tuple[str, ...] = msgspec.field(name="ways")
+    """The known mistakes that explain the subject."""
     diagnosis: str
     """What the subject behaves like, in a sentence."""
     config: dict[str, Any]
@@ -78,18 +78,18 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rule(self) -> str:
-        """The number of the rule that is most likely broken, such as ``DD-05``; of a variation, its name."""
+        """The number of the rule that is most likely broken, such as ``DD-05``; of a relation, its name."""
         return self.rules[0]
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """The rules and laws for which a test fails because of the bug."""
+        """The rules and invariants for which a test fails because of the bug."""
         return tuple(dict.fromkeys([*self.rules, *(each.rule for each in self.also)]))
 
     @property
-    def law(self) -> bool:
+    def invariant(self) -> bool:
         """Whether the rule was judged on what was observed alone, without the model."""
-        return "--law" in shlex.split(self.replay)
+        return not {"--invariant", "--law"}.isdisjoint(shlex.split(self.replay))  # --law in results of older campaigns
 
     @property
     def trace(self) -> str:
@@ -163,8 +163,8 @@ def marked(label: str, lines: list[str], shown: Shown) -> list[str]:
 def notes(told: FindingResult, width: int) -> list[str]:
     """How sure the diagnosis is, what to look at first, and where the rule is from."""
     out = filled("  How sure    ", told.certainty, width) if told.certainty else []
-    ways = "; or ".join(filter(None, map(way_text, told.ways)))
-    out += filled("  Wrong way   ", ways, width) if ways else []
+    mistakes = "; or ".join(filter(None, map(way_text, told.mistakes)))
+    out += filled("  Mistake   ", mistakes, width) if mistakes else []
     several = len(told.rules) > 1
     for number, look, source in zip_longest(told.rules, told.looks, told.sources):
         of = f" ({number})" if several else ""
@@ -176,9 +176,9 @@ def notes(told: FindingResult, width: int) -> list[str]:
     return out + (filled("  Note        ", told.note, width) if told.note else [])
 
 
-def way_text(way: str) -> str:
-    """A wrong way by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
-    told = way.partition(" ")[2]
+def way_text(mistake: str) -> str:
+    """A known mistake by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
+    told = mistake.partition(" ")[2]
     clause, _, name = told.rpartition(": ")
     if name in (ABSENT, AS_SPECIFIED):
         return ""

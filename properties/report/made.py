@@ -58,7 +58,7 @@ def profile_result(checked: Checked) -> ProfileResult:
         walks=checked.walks,
         walked=checked.operations,
         machine_steps=checked.machine_steps,
-        residual=checked.residual,
+        failure_bound=checked.failure_bound,
         deviations=checked.deviations,
         left_out=subject.left_out,
         accepted=accepted(subject, checked.profile),
@@ -92,7 +92,7 @@ def finding_result(finding: Finding) -> FindingResult:
         sentences=tuple(rule.sentence for rule in named),
         looks=tuple(look(rule.number) for rule in named),
         sources=tuple(rule.source for rule in named),
-        ways=tuple(map(str, diagnosis.ways)),
+        mistakes=tuple(map(str, diagnosis.mistakes)),
         diagnosis=diagnosis.sentence,
         config=msgspec.to_builtins(finding.config),
         operations=tuple(map(msgspec.to_builtins, finding.operations)),
@@ -115,31 +115,31 @@ def finding_result(finding: Finding) -> FindingResult:
 def also(finding: Finding) -> Iterator[Also]:
     """What else shows the bug of a finding."""
     for each in finding.also:
-        law = each.diagnosis.law and rule_named(each.contract, each.contract.model(each.profile), each.rule)
-        yield Also(each.rule, what_went_wrong(each, law.sentence) if law else by_what_was_seen(each))
-    yield from (Also(law, "This trace breaks it, too.") for law in finding.laws)
+        invariant = each.diagnosis.invariant and rule_named(each.contract, each.contract.model(each.profile), each.rule)
+        yield Also(each.rule, what_went_wrong(each, invariant.sentence) if invariant else by_what_was_seen(each))
+    yield from (Also(invariant, "This trace breaks it, too.") for invariant in finding.invariants)
 
 
 def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
-    """A rule of a model by its number; a variation, which every conforming subject keeps, by its name."""
+    """A rule of a model by its number; a relation, which every conforming subject keeps, by its name."""
     for rule in rules_of(model):
         if rule.number == name:
             return rule
-    sentence = next(variation.sentence for variation in contract.variations if variation.name == name)
+    sentence = next(relation.sentence for relation in contract.relations if relation.name == name)
     return Rule(name, sentence, source="follows from the rules")
 
 
 def unfinished(finding: Finding) -> str:
-    """That a reduction ran out of work, if it did, and how to go on: a law's is not made by hand."""
+    """That a reduction ran out of work, if it did, and how to go on: an invariant's is not made by hand."""
     if not finding.spent:
         return ""
-    on = "" if finding.diagnosis.law else "; to go on, write `reduce` for `replay` in the last line"
+    on = "" if finding.diagnosis.invariant else "; to go on, write `reduce` for `replay` in the last line"
     return f"the reduction ran out of work, so that a shorter trace may do{on}"
 
 
 def replay_command(finding: Finding) -> str:
     """The one line that replays a finding."""
     text = to_text(finding.contract, finding.profile, finding.config, finding.operations)
-    law = f"--law {finding.rule} " if finding.diagnosis.law else ""
+    invariant = f"--invariant {finding.rule} " if finding.diagnosis.invariant else ""
     subject = f"{shlex.quote(finding.subject)} {options(finding.subject)}"
-    return f"broker-tck replay --subject {subject}{law}{shlex.quote(text)}"
+    return f"broker-tck replay --subject {subject}{invariant}{shlex.quote(text)}"

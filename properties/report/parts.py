@@ -67,9 +67,9 @@ def of_part(subject: Subject, part: str, found: ProfileResult) -> list[str]:
 def of_rule(subject: Subject, number: str, found: ProfileResult) -> list[str]:
     """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
     stories = [once(subject, found.profile, number, told) for told in found.findings if number in told.numbers]
-    laws = [text for text in found.complaints if text.startswith(f"{number} ")]
+    invariants = [text for text in found.complaints if text.startswith(f"{number} ")]
     unseen = [number] if number in found.rules.vacuous and found.verdict != BROKEN else []
-    return stories or laws[:1] or not_enough(unseen)
+    return stories or invariants[:1] or not_enough(unseen)
 
 
 def not_enough(unseen: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 import broker_tck
-from broker_tck.properties.engine.accepted import AcceptedWay
+from broker_tck.properties.engine.accepted import AcceptedMistake
 from broker_tck.properties.explain.deviating import gone_in_words
 from broker_tck.properties.report.finding import FindingResult, finding_json
 from broker_tck.properties.rulebook import rulebook
@@ -68,17 +68,18 @@ class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
     """Number of operations of the walks."""
     machine_steps: int
     """Number of operations of the Hypothesis machine."""
-    residual: float
+    failure_bound: float = msgspec.field(name="residual")
     """With 95 % confidence, fewer than this share of walks fail, from 0 to 1, if none has."""
     deviations: dict[str, bool]
     """Each declared deviation, and whether it was seen."""
     left_out: list[str]
-    accepted: list[AcceptedWay]
+    accepted: list[AcceptedMistake]
     kept: KeptTraces
     findings: tuple[FindingResult, ...]
     """One for each bug."""
     complaints: tuple[str, ...]
-    """What is wrong besides, a sentence each: a law that did not hold, a recorded trace that was not reproduced."""
+    """What is wrong besides, a sentence each: an invariant that did not hold, a recorded trace that was not
+    reproduced."""
     unseen: tuple[str, ...]
     """What never came up, the numbers of rules among it, if that alone keeps the subject from conforming."""
 
@@ -169,9 +170,9 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return sum(each.operations for each in self.subjects)
 
     @property
-    def residual(self) -> float:
+    def failure_bound(self) -> float:
         """That of the profile of which least is known, from 0 to 1."""
-        return max(each.residual for each in self.subjects)
+        return max(each.failure_bound for each in self.subjects)
 
     def __repr__(self) -> str:
         return f"<Result {self.subject} ({', '.join(each.profile for each in self.subjects)}): {summary(self)}>"

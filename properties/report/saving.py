@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 from broker_tck.properties.engine.trace import from_text, to_json
 from broker_tck.properties.errors import BadInput
-from broker_tck.properties.explain.regressions import BETWEEN, LAW, SUFFIX
+from broker_tck.properties.explain.regressions import BETWEEN, INVARIANT, SUFFIX
 from broker_tck.properties.report.finding import FindingResult
 
 
@@ -29,7 +29,7 @@ class Written(NamedTuple):
 
 def file_of(finding: FindingResult, profile: str) -> Written:
     """The file of a finding of a subject that was checked under a profile."""
-    parts = [finding.subject, profile, finding.rule, *([LAW] if finding.law else [])]
+    parts = [finding.subject, profile, finding.rule, *([INVARIANT] if finding.invariant else [])]
     trace = replace(from_text(finding.trace), name=f"{finding.rule} is broken by {finding.subject}")
     return Written(BETWEEN.join(quote(part, safe="") for part in parts) + SUFFIX, to_json(trace) + "\n")
 

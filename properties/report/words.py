@@ -7,61 +7,65 @@ from collections.abc import Sequence
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.check import HANG, RESULT, unanswered
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.mistakes import called
 from broker_tck.properties.engine.operation import clock_of
-from broker_tck.properties.engine.ways import called
 from broker_tck.properties.engine.written import named_text
 from broker_tck.properties.explain.diagnose import WALKS, Diagnosis
 from broker_tck.properties.explain.finding import Finding
-from broker_tck.properties.mistakes.book import AS_SPECIFIED, Way
+from broker_tck.properties.mistakes.book import AS_SPECIFIED, Mistake
 from broker_tck.properties.report.lines import both_text
 from broker_tck.properties.search.failing import erred
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
 """How it is told that there was no answer; otherwise the subject's process has ended."""
-NOT_NEARBY = "but not wherever one thing in this trace is changed"
+NOT_NEARBY = "but not on some traces that differ from this one in one thing"
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
-    """What the subject does wrong: by the way that explains it, else by what was seen. ``sentence`` is the rule's.
+    """What the subject does wrong: by the mistake that explains it, else by what was seen. ``sentence`` is the rule's.
 
-    A way that few walks bear out is a guess, which is left to :func:`how_sure`.
+    A mistake that few walks bear out is a guess, which is left to :func:`how_sure`.
     """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
-    if diagnosis.law:
+    if diagnosis.invariant:
         return f"Your {thing} breaks what holds of every {thing}: {begun_small(sentence)}"
-    if not diagnosis.ways or not diagnosis.likely:
+    if not diagnosis.mistakes or not diagnosis.likely:
         return by_what_was_seen(finding)
     return " Or: ".join(explanations(finding))
 
 
 def explanations(finding: Finding) -> list[str]:
-    """The ways that explain a finding in words; where there are several, the first of each rule."""
-    model, ways = finding.contract.model(finding.profile), finding.diagnosis.ways
-    firsts = {way.rule.number: way for way in reversed(ways)}
-    told = (in_words(way, finding.contract.thing, model) for way in ways if firsts[way.rule.number] is way)
+    """The mistakes that explain a finding in words; where there are several, the first of each rule."""
+    model, mistakes = finding.contract.model(finding.profile), finding.diagnosis.mistakes
+    firsts = {mistake.rule.number: mistake for mistake in reversed(mistakes)}
+    told = (
+        in_words(mistake, finding.contract.thing, model)
+        for mistake in mistakes
+        if firsts[mistake.rule.number] is mistake
+    )
     return [*dict.fromkeys(told)]
 
 
-def in_words(way: Way, thing: str, model: type[Reference]) -> str:
-    """What a subject does that behaves in a wrong way: in words made for it, or made of the rule's."""
-    number, sentence = way.rule.number, begun_small(way.rule.sentence)
-    if accepted := next((called(each) for each in model.ACCEPTS if each.rule == way.rule), ""):
-        does = f"as specified: {sentence}" if way.name == AS_SPECIFIED else f"otherwise. {by_name(way, thing)}"
-        return f"Your {thing} does not do {number} in the way that it accepts ({accepted}), but {does}"
-    if way.name == AS_SPECIFIED:
+def in_words(mistake: Mistake, thing: str, model: type[Reference]) -> str:
+    """What a subject does that behaves with a known mistake: in words made for it, or made of the rule's."""
+    number, sentence = mistake.rule.number, begun_small(mistake.rule.sentence)
+    if accepted := next((called(each) for each in model.ACCEPTS if each.rule == mistake.rule), ""):
+        does = f"as specified: {sentence}" if mistake.name == AS_SPECIFIED else f"otherwise. {by_name(mistake, thing)}"
+        return f"Your {thing} does not do {number} as it accepts ({accepted}), but {does}"
+    if mistake.name == AS_SPECIFIED:
         return f"Your {thing} keeps {number}, from which this profile deviates: {sentence}"
-    if way.name.startswith("as ") and not way.stands_before:
-        return f"Your {thing} does {way.name} does, and not as specified: {sentence}"
-    return by_name(way, thing)
+    if mistake.name.startswith("as ") and not mistake.stands_before:
+        return f"Your {thing} does {mistake.name} does, and not as specified: {sentence}"
+    return by_name(mistake, thing)
 
 
-def by_name(way: Way, thing: str) -> str:
-    """A wrong way in words made for it, or made of the name of a class and the rule's sentence."""
-    if way.says:
-        return way.says
-    sentence = begun_small(way.rule.sentence)
-    if way.stands_before:
-        return f"In your {thing}, {called(way)}. The rule: {sentence}"
+def by_name(mistake: Mistake, thing: str) -> str:
+    """A known mistake in words made for it, or made of the name of a class and the rule's sentence."""
+    if mistake.says:
+        return mistake.says
+    sentence = begun_small(mistake.rule.sentence)
+    if mistake.stands_before:
+        return f"In your {thing}, {called(mistake)}. The rule: {sentence}"
     return f"Your {thing} does not keep this rule: {sentence}"
 
 
@@ -86,33 +90,33 @@ def by_what_was_seen(finding: Finding) -> str:
 
 
 def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ()) -> str:
-    """How sure the diagnosis is; ``told`` are the ways in words, which stand here while they are guesses."""
-    if diagnosis.law:
+    """How sure the diagnosis is; ``told`` are the mistakes in words, which stand here while they are guesses."""
+    if diagnosis.invariant:
         return "certain: judged on what was observed alone, without the model"
-    if not diagnosis.ways:
-        nearest = "".join(f", and {number} the one whose known mistakes come nearest" for number in diagnosis.rules[1:])
-        first = diagnosis.rules[0]
-        return f"open: no known wrong way does all of this; {first} is the rule for what differs here{nearest}"
-    does = f"a model that does the same agrees with your {contract.thing}"
+    if not diagnosis.mistakes:
+        nearest = "".join(f"; the known mistakes of {number} come nearest" for number in diagnosis.rules[1:])
+        guess = f"{diagnosis.rules[0]} is a guess from the operation that failed"
+        return f"unknown: no known mistake explains this trace; {guess}{nearest}"
+    agrees = f"a model with this mistake agrees with your {contract.thing} on this trace"
     if diagnosis.whole:
-        return f"certain: on this trace and on {diagnosis.walks} whole walks {does} in every step"
+        return f"certain: {agrees} and on {diagnosis.walks} whole walks, in every step"
     if diagnosis.likely:
-        return f"likely: {does} on this trace{elsewhere(diagnosis)}{beside(diagnosis)}"
+        return f"likely: {agrees}{elsewhere(diagnosis)}{beside(diagnosis)}"
     looks = f"on this trace it looks as if {' Or as if '.join(map(begun_small, told)).removesuffix('.')}"
-    return f"a guess: {looks}. But that explains what goes wrong first {on_walks(diagnosis)}{beside(diagnosis)}"
+    return f"a guess: {looks}. But it explains the first failure {on_walks(diagnosis)}{beside(diagnosis)}"
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
-    """Where else the best of the ways agrees, which does not explain the subject everywhere."""
+    """Where else the best of the mistakes agrees."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, {NOT_NEARBY}"
-    return f", and explains what goes wrong first {on_walks(diagnosis)}"
+    return f", and explains the first failure {on_walks(diagnosis)}"
 
 
 def on_walks(diagnosis: Diagnosis) -> str:
-    """On how many walks the first way explains what goes wrong first, of those on which something does."""
+    """On how many failing walks the first mistake explains the first failure."""
     often = "on" if diagnosis.likely else "only on"
-    return f"{often} {diagnosis.shown} of {diagnosis.telling} whole walks"
+    return f"{often} {diagnosis.shown} of {diagnosis.telling} other failing walks"
 
 
 def beside(diagnosis: Diagnosis) -> str:
@@ -120,6 +124,6 @@ def beside(diagnosis: Diagnosis) -> str:
     if len(diagnosis.rules) < 2:
         return ""
     second = diagnosis.rules[1]
-    if any(way.rule.number == second for way in diagnosis.ways):
-        return f". So does one that breaks {second} instead"
-    return f". It may be {second} instead, the rule for what differs here"
+    if any(mistake.rule.number == second for mistake in diagnosis.mistakes):
+        return f". So does a model that breaks {second} instead"
+    return f". It may be {second} instead, a guess from the operation that failed"

@@ -92,11 +92,11 @@ def situations_of(model: type[Reference], lacked: frozenset[str] = frozenset()) 
 def required(model: type[Reference], clause: Clause, lacked: frozenset[str]) -> bool:
     """Whether a clause must be exercised under the model's profile.
 
-    One that the profile replaces is a deviation, which has a check of its own; one that ``MOOT`` names decides nothing;
-    one that needs what the subject lacks cannot come up.
+    One that the profile replaces is a deviation, which has a check of its own; one that ``NOT_APPLICABLE`` names
+    decides nothing; one that needs what the subject lacks cannot come up.
     """
-    moot = getattr(model, "MOOT", ())
-    return not (deviates(model, clause) or clause.path in moot or lacked.intersection(clause.needs.split()))
+    inapplicable = getattr(model, "NOT_APPLICABLE", ())
+    return not (deviates(model, clause) or clause.path in inapplicable or lacked.intersection(clause.needs.split()))
 
 
 def by_rule(model: type[Reference], met: Mapping[str, int], lacked: frozenset[str] = frozenset()) -> dict[str, int]:

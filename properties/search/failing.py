@@ -84,11 +84,11 @@ def erred(difference: Difference) -> bool:
     return isinstance(difference.seen, dict) and "error" in difference.seen
 
 
-# ---- Laws and variations: the subject alone
+# ---- Invariants and relations: the subject alone
 
 
 class Judged(NamedTuple):
-    """What a law, or a variation, says of a subject on a trace."""
+    """What an invariant, or a relation, says of a subject on a trace."""
 
     name: str
     met: int
@@ -100,52 +100,52 @@ class Judged(NamedTuple):
 
 def judged(
     contract: Contract,
-    rigged: Callable[[Any], Any],
+    adapted: Callable[[Any], Any],
     config: Any,
     operations: Sequence[Operation],
     seed: int = 0,
     wanted: Container[str] | None = None,
 ) -> Iterator[Judged]:
-    """What laws and variations, all or those wanted, say of a subject on a trace. Variations are drawn from a seed.
+    """What invariants and relations, all or those wanted, say of a subject on a trace. Relations are drawn from a seed.
 
-    ``rigged`` makes a fresh subject, on a rig, for a configuration.
+    ``adapted`` makes a fresh subject, on an adapter, for a configuration.
     """
-    recorded, choices = recorder(rigged), SeededChoices(seed)
-    laws = [law for law in contract.laws if wanted is None or law.number in wanted]
-    steps = recorded(config, operations) if laws else []
-    for law in laws:
-        yield Judged(law.number, *law.check(config, steps))
-    for variation in contract.variations:
-        if wanted is None or variation.name in wanted:
-            holds = kept(variation, config, operations, choices, recorded)
-            broken = (len(operations) - 1, variation.sentence) if holds is False else (None, "")
-            yield Judged(variation.name, holds is not None, *broken)
+    recorded, choices = recorder(adapted), SeededChoices(seed)
+    invariants = [invariant for invariant in contract.invariants if wanted is None or invariant.number in wanted]
+    steps = recorded(config, operations) if invariants else []
+    for invariant in invariants:
+        yield Judged(invariant.number, *invariant.check(config, steps))
+    for relation in contract.relations:
+        if wanted is None or relation.name in wanted:
+            holds = kept(relation, config, operations, choices, recorded)
+            broken = (len(operations) - 1, relation.sentence) if holds is False else (None, "")
+            yield Judged(relation.name, holds is not None, *broken)
 
 
 def broken_by(
-    contract: Contract, done: Walk, rigged: Any, capabilities: Any, wanted: Container[str] | None = None
+    contract: Contract, done: Walk, adapted: Any, capabilities: Any, wanted: Container[str] | None = None
 ) -> list[str]:
-    """The laws and variations, all or those wanted, that a subject breaks where it makes a walk alone."""
+    """The invariants and relations, all or those wanted, that a subject breaks where it makes a walk alone."""
     found = judged(
-        contract, lambda config: rigged(config, capabilities), done.config, done.operations, done.seed or 0, wanted
+        contract, lambda config: adapted(config, capabilities), done.config, done.operations, done.seed or 0, wanted
     )
     return [each.name for each in found if each.complaint]
 
 
 def breach_of(
-    contract: Contract, rigged: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
+    contract: Contract, adapted: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
 ) -> tuple[int | None, str]:
-    """The operation at which a subject, alone, breaks a law or a variation, and what is wrong; None: it does not."""
-    of_law = name in {law.number for law in contract.laws}
-    for number in range(1 if of_law else VARIED):
-        for each in judged(contract, rigged, config, operations, number, {name}):
+    """The operation at which a subject breaks an invariant or a relation, and what is wrong; None: it does not."""
+    of_invariant = name in {invariant.number for invariant in contract.invariants}
+    for number in range(1 if of_invariant else VARIED):
+        for each in judged(contract, adapted, config, operations, number, {name}):
             if each.complaint:
                 return each.at, each.complaint
     return None, ""
 
 
 def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
-    """A breach as a difference. What is wrong with a variation is its sentence, which does not hold."""
-    if name in {law.number for law in contract.laws}:
+    """A breach as a difference. What is wrong with a relation is its sentence, which does not hold."""
+    if name in {invariant.number for invariant in contract.invariants}:
         return Difference(RESULT, f"{name} to hold", complaint)
     return Difference(RESULT, complaint, "something else")

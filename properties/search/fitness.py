@@ -39,8 +39,8 @@ def see_made(subject: Subject) -> None:
 
     One that says itself that it hangs is for a walk to find.
     """
-    made = (rigged(subject, SeededChoices(n)) for n in range(TRIED))
-    errors = [rig.error for rig in takewhile(lambda rig: isinstance(rig, Unmade), made)]
+    made = (adapted(subject, SeededChoices(n)) for n in range(TRIED))
+    errors = [adapter.error for adapter in takewhile(lambda adapter: isinstance(adapter, Unmade), made)]
     if len(errors) == TRIED and not isinstance(errors[0], Hang):
         error = errors[0]
         where = "; ".join(line.strip() for line in traceback_of(error)[1:-1]) if own(error) else ""
@@ -48,9 +48,9 @@ def see_made(subject: Subject) -> None:
         raise BadInput(f"{subject.name} cannot be made: {type(error).__name__}: {error} ({where or called})")
 
 
-def rigged(subject: Subject, choices: SeededChoices) -> Any:
-    """A subject on its rig for a configuration that is drawn."""
-    return subject.rig(subject.contract.configured(choices, subject.capabilities), subject.capabilities)
+def adapted(subject: Subject, choices: SeededChoices) -> Any:
+    """A subject on its adapter for a configuration that is drawn."""
+    return subject.adapter(subject.contract.configured(choices, subject.capabilities), subject.capabilities)
 
 
 def see_whole(subject: Subject, config: Any, operations: Sequence[Operation], difference: Difference) -> None:
@@ -78,9 +78,9 @@ def methods(contract: Contract) -> set[str]:
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
     """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
     error: BaseException | None = None
-    rig = subject.fresh(config)
-    for operation in BOX.noted(operations, rig):
-        error = error_of(operation.on, rig) or error_of(rig.seen)
+    adapter = subject.fresh(config)
+    for operation in BOX.noted(operations, adapter):
+        error = error_of(operation.on, adapter) or error_of(adapter.seen)
     BOX.rest()
     return error
 
@@ -132,12 +132,12 @@ def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
             debugger.reset()
             debugger.interaction(None, own(error))
             return
-        rig = subject.fresh(config)
+        adapter = subject.fresh(config)
         for operation in operations[:-1]:
-            error_of(operation.on, rig)
-            error_of(rig.seen)
+            error_of(operation.on, adapter)
+            error_of(adapter.seen)
         with suppress(Exception):
-            debugger.runcall(operations[-1].on, rig)
+            debugger.runcall(operations[-1].on, adapter)
 
 
 @contextmanager

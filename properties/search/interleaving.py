@@ -50,14 +50,14 @@ class Explored:
 
 
 class Remembering:
-    """A rig that remembers what was answered last."""
+    """An adapter that remembers what was answered last."""
 
-    def __init__(self, rig: Any) -> None:
-        self._rig = rig
+    def __init__(self, adapter: Any) -> None:
+        self._adapter = adapter
         self.answer: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        method = getattr(self._rig, name)
+        method = getattr(self._adapter, name)
 
         def ask(*arguments: Any) -> Any:
             self.answer = method(*arguments)
@@ -67,7 +67,7 @@ class Remembering:
 
     def seen(self) -> Any:
         """What is seen of it."""
-        return self._rig.seen()
+        return self._adapter.seen()
 
 
 class Order:
@@ -75,8 +75,8 @@ class Order:
 
     def __init__(self, scenario: Scenario, subject: Subject, model: type[Reference]) -> None:
         self.scenario = scenario
-        self.subject = subject.rig(scenario.config, subject.capabilities)
-        self.rig = Remembering(self.subject)
+        self.subject = subject.adapter(scenario.config, subject.capabilities)
+        self.adapter = Remembering(self.subject)
         self.model: Any = model(scenario.config)
         self.left = [list(script) for script in scenario.scripts]
         self.under_way = [False] * len(self.left)
@@ -106,7 +106,7 @@ class Order:
             if "thread" not in operation.__struct_fields__:
                 return True
         self.perform([self.scenario.step(thread)])
-        answer = self.rig.answer if self.difference is None else [ENDS]
+        answer = self.adapter.answer if self.difference is None else [ENDS]
         self.under_way[thread] = answer[0] != ENDS
         return bool(answer[0] != WAITS)
 
@@ -115,7 +115,7 @@ class Order:
         for operation in BOX.noted(operations, self.subject):
             if self.difference is None:
                 self.operations.append(operation)
-                self.difference = check(operation, self.model, self.rig)
+                self.difference = check(operation, self.model, self.adapter)
 
 
 def tried(explored: Explored, subject: Subject, model: type[Reference], choose: Choose) -> None:

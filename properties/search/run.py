@@ -1,4 +1,4 @@
-"""A run: many walks of one subject under one profile, with what they exercised, and what laws said."""
+"""A run: many walks of one subject under one profile, with what they exercised, and what invariants said."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from broker_tck.properties.search.fitness import see_whole
 COUNTED = 16
 """One walk in so many counts which rules it exercises, where there are many walks."""
 SAMPLED = 4
-"""One walk in so many does so in a check, and is judged by the laws, on the subject alone."""
+"""One walk in so many does so in a check, and is judged by the invariants, on the subject alone."""
 MOST_COUNTED, MOST_JUDGED = 20_000, 2_000
-"""A walk that does more in bulk is not counted, or judged: it is made once more for it, and for laws several times."""
+"""Maximum number of messages in bulk of a walk that is counted, and judged: both make the walk again."""
 MOST_ASKED = 64
-"""Rules are not counted in bulk operations that do more: asked for each of many messages, some look at all others."""
+"""Maximum number of messages of a bulk operation in which rules are counted: some rules look at all others."""
 MODEL_SECONDS = 10.0
-"""How long a model may take that is judged by laws alone. With a rule done otherwise it may come to no end."""
+"""How long a model may take that is judged by invariants alone. With a rule done otherwise it may come to no end."""
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
 """The kind of an operation, and the abstract state in which it was made."""
@@ -56,7 +56,8 @@ class Run:
     """The abstract states in which operations were made, in the walks that were counted."""
     failing: list[Walk] = field(default_factory=list)
     breaches: list[tuple[int | None, str, str]] = field(default_factory=list)
-    """Laws that the subject broke where model and subject agreed: the walk's seed, the law, what was wrong."""
+    """Invariants that the subject broke where model and subject agreed: the walk's seed, the invariant, what was
+    wrong."""
     looking: bool = False
     """Whether the walks are over, and those that failed are being looked at."""
 
@@ -82,18 +83,18 @@ class Run:
         return sorted({r.number for r in self.rules} - set(self.exercised))
 
     @property
-    def residual(self) -> float:
+    def failure_bound(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail, if none has."""
-        return residual(self.walks)
+        return failure_bound(self.walks)
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
     """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
-    skip = {*model.BREAKS, *model.MOOT, *subject.out_of_reach}
+    skip = {*model.BREAKS, *model.NOT_APPLICABLE, *subject.out_of_reach}
     return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
 
 
-def residual(walks: float) -> float:
+def failure_bound(walks: float) -> float:
     """Where so many walks were made and none failed: with 95 % confidence, fewer than this share of walks fail."""
     return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
 
@@ -102,11 +103,11 @@ def checked(run: Run, numbers: range, counted: int = COUNTED, judged: int = 0) -
     """Make the walks of these numbers; every walk is handed out as it ends.
 
     Of one in ``counted`` it is counted what it exercises. Those that fail are kept. Of the others one in ``judged`` is
-    judged by the laws; 0: none is. What does much in bulk is neither counted nor judged.
+    judged by the invariants; 0: none is. What does much in bulk is neither counted nor judged.
     """
     subject, model = run.subject, run.model
     counting: Exercised | None = None  # to make one takes as long as a walk
-    made = walks(subject.contract, run.seed, numbers, subject.rig, model, subject.capabilities, marked=True)
+    made = walks(subject.contract, run.seed, numbers, subject.adapter, model, subject.capabilities, marked=True)
     for number in numbers:
         began = perf_counter()
         done = next(made)
@@ -146,41 +147,51 @@ def count(run: Run, counting: Exercised, done: Walk) -> None:
 
 
 def until_all_came_up(run: Run, count: int, reserve: int) -> Iterator[Walk]:
-    """So many walks; then walks of a reserve, while a rule has not come up. They are judged where a law may show it."""
+    """Make ``count`` walks, then walks of a reserve, until every rule has come up."""
     yield from checked(run, range(count), SAMPLED, SAMPLED)
     contract = run.subject.contract
-    of_laws = {law.number for law in contract.laws} | {variation.name for variation in contract.variations}
+    of_invariants = {invariant.number for invariant in contract.invariants} | {
+        relation.name for relation in contract.relations
+    }
     for number in range(count, count + reserve):
         missing = run.vacuous
         if not missing:
             return
-        yield from checked(run, range(number, number + 1), 1, judged=not of_laws.isdisjoint(missing))
+        yield from checked(run, range(number, number + 1), 1, judged=not of_invariants.isdisjoint(missing))
 
 
-# ---- Laws and variations: the subject alone
+# ---- Invariants and relations: the subject alone
 
 
 def judge(run: Run, done: Walk) -> None:
-    """Judge a walk by the laws and by its variations, without the model."""
-    subject, model, laws = run.subject, run.model, {law.number for law in run.subject.contract.laws}
+    """Judge a walk by the invariants and by its relations, without the model."""
+    subject, model, invariants = (
+        run.subject,
+        run.model,
+        {invariant.number for invariant in run.subject.contract.invariants},
+    )
     for each in judged(subject.contract, subject.fresh, done.config, done.operations, done.seed or 0):
         run.met[each.name] += each.met
-        if each.name in laws:
+        if each.name in invariants:
             run.met_in[each.name] += bool(each.met)
-        if each.complaint and each.name not in {*model.BREAKS, *model.MOOT} and not itself(run, each.name, done):
+        if (
+            each.complaint
+            and each.name not in {*model.BREAKS, *model.NOT_APPLICABLE}
+            and not itself(run, each.name, done)
+        ):
             run.breaches.append((done.seed, each.name, each.complaint))
 
 
 def itself(run: Run, name: str, done: Walk) -> bool:
-    """Whether a model breaks a law, or a variation, by what it accepts that a subject does otherwise."""
+    """Whether a model breaks an invariant, or a relation, by what it accepts that a subject does otherwise."""
     found = judged(run.subject.contract, run.model, done.config, done.operations, done.seed or 0, {name})
     return bool(run.model.ACCEPTS) and any(each.complaint for each in found)
 
 
-def laws_broken(
+def broken_invariants(
     subject: Subject, model: type[Reference], count: int, seed: int, wanted: Collection[str] | None = None
 ) -> Counter[str]:
-    """How many of so many traces, made with the model, break each law and variation on a subject that runs alone.
+    """How many of so many traces, made with the model, break each invariant and relation on a subject that runs alone.
 
     ``wanted`` names those to be judged, and no more traces are made once each of them was broken; None: all. If the
     subject, a model, does not come to an end, a trace breaks none.
@@ -191,7 +202,7 @@ def laws_broken(
         if wanted is not None and len(broken) == len(wanted):
             break
         with suppress(Hang), Limit(MODEL_SECONDS):
-            broken.update(broken_by(contract, done, subject.rig, capabilities, wanted))
+            broken.update(broken_by(contract, done, subject.adapter, capabilities, wanted))
     return broken
 
 

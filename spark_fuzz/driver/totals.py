@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from broker_tck.properties.search.run import residual
+from broker_tck.properties.search.run import failure_bound
 from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED
@@ -25,9 +25,9 @@ class LaneTotals:
     """How often the condition of each rule was met in walks that were counted."""
 
     @property
-    def residual(self) -> float:
+    def failure_bound(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail, as long as none has."""
-        return residual(self.figures["walks"])
+        return failure_bound(self.figures["walks"])
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Totals:
         return self.sum("operations") / self.seconds if self.seconds else 0.0
 
     @property
-    def residual(self) -> float:
+    def failure_bound(self) -> float:
         """The largest such share of the lanes without a failure; 1: there is no such lane."""
-        return max((t.residual for t in self.lanes.values() if not t.figures["failing"]), default=1.0)
+        return max((t.failure_bound for t in self.lanes.values() if not t.figures["failing"]), default=1.0)
 
     def vacuous(self, lane: Lane) -> list[str]:
         """The rules that have to be exercised in a lane and were not. A lane that fails need not get to all."""

@@ -31,7 +31,7 @@ INSTALL_JAVA = f"`sudo apt-get install openjdk-{JAVA}-jre-headless` installs it 
 ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
 SAID = re.compile(r'^(?:Exception in thread "[^"]*" |[-\d]+ [:\d]+ ERROR \w+: )(.*)', re.MULTILINE)
 """How Java's log says why there is no session."""
-MUTE = ("JAVA_GATEWAY_EXITED", "stopped SparkContext")
+MUTE = ("JAVA_GATEwayEXITED", "stopped SparkContext")
 """Python's errors that leave the reason to Java's log."""
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4

@@ -9,7 +9,7 @@ from statistics import median
 
 from broker_tck.model.rules import Rule
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.search.run import residual
+from broker_tck.properties.search.run import failure_bound
 from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate
@@ -51,7 +51,7 @@ class RuleFigures:
     @property
     def bound(self) -> float:
         """With 95 % confidence, fewer than this share of the walks that meet the rule break it."""
-        return residual(self.met)
+        return failure_bound(self.met)
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Lane:
         return rate(self.operations, self.milliseconds)
 
     @property
-    def residual(self) -> float:
+    def failure_bound(self) -> float:
         """With 95 % confidence, fewer than this share of walks fail in another way than was seen."""
-        return residual(self.walks - self.failing)
+        return failure_bound(self.walks - self.failing)
 
     @property
     def small(self) -> bool:

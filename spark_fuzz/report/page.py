@@ -56,7 +56,7 @@ def headline(report: Report) -> str:
         return ", ".join(said).capitalize()
     if not report.total("walks"):
         return "No walk was run"
-    bound = f"residual < {at_most(max(lane.residual for lane in report.lanes))}"
+    bound = f"failures < {at_most(max(lane.failure_bound for lane in report.lanes))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
     return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"

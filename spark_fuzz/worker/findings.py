@@ -36,7 +36,7 @@ class Finder:
         return row_of(finding) if finding else self.as_it_is(failed, UNREPEATED)
 
     def of_breach(self, done: Walk, number: str, text: str) -> Row:
-        """The row of a walk that agrees with the model and breaks a law, or differs from its variation."""
+        """The row of a walk that agrees with the model and breaks an invariant, or differs from its relation."""
         finding = find_breach(self.subject, self.model, number, done)
         return row_of(finding) if finding else self.breach_as_it_is(done, number, text)
 
@@ -49,7 +49,7 @@ class Finder:
         return row_of(unreduced(self.subject, self.model.PROFILE, failed, rule, why))
 
     def breach_as_it_is(self, done: Walk, number: str, text: str) -> Row:
-        """The row of a walk that breaks a law and was not reduced."""
+        """The row of a walk that breaks an invariant and was not reduced."""
         difference = Difference(RESULT, f"{number} to hold", text)
         broken = Walk(done.seed, done.config, done.operations, difference)
         return self.as_it_is(broken, f"{number} does not hold: {text}", number)

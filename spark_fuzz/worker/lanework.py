@@ -22,7 +22,7 @@ MOST_ALIKE = 3
 
 
 class Failing(NamedTuple):
-    """A walk that failed, or that breaks laws: which ones, and what was wrong."""
+    """A walk that failed, or that breaks invariants: which ones, and what was wrong."""
 
     walk: Walk
     breaches: list[tuple[str, str]]

@@ -31,7 +31,7 @@ from broker_tck.spark_fuzz.worker.findings import Finder
 from broker_tck.spark_fuzz.worker.lanework import Failing, Lanework, Part
 
 COUNTED = 64
-"""One walk in so many counts rules and states, and is judged by the laws."""
+"""One walk in so many counts rules and states, and is judged by the invariants."""
 
 
 class LaneWalker:
@@ -80,12 +80,12 @@ class LaneWalker:
                 told(self.found(self.looking))
 
     def walked(self) -> Part:
-        """Make a walk; one in so many is counted, and judged by the laws."""
+        """Make a walk; one in so many is counted, and judged by the invariants."""
         began, run = perf_counter(), Run(self.subject, self.model.PROFILE, self.seed)
         (done,) = checked(run, range(self.number, self.number + 1), COUNTED, judged=COUNTED)
         failing = None
         if run.failing or run.breaches:
-            failing = Failing(done, [(law, text) for _, law, text in run.breaches])
+            failing = Failing(done, [(invariant, text) for _, invariant, text in run.breaches])
         return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
     def found(self, failing: Failing) -> Lanework:
@@ -102,8 +102,8 @@ class LaneWalker:
         if walk.difference:
             alike = kind(self.subject.contract, walk.operations[-1], walk.difference)
             self.work.keep(alike, partial(of_failing, walk))
-        for law, text in failing.breaches:
-            self.work.keep(law, partial(of_breach, walk, law, text))
+        for invariant, text in failing.breaches:
+            self.work.keep(invariant, partial(of_breach, walk, invariant, text))
 
     def take(self, told: Part | Lanework) -> None:
         """Take in what a walk came to, or what the lane came to with the findings of the last one."""
@@ -156,7 +156,7 @@ def lane_rows(lane: Lane, work: Lanework) -> Iterator[Row]:
     for number in sorted(work.met):
         yield Row(RULE, *head, number, count=work.met[number])
     for number in sorted(work.met_in):
-        # a rule that is a clause and a law as well is met twice in a walk
+        # a rule that is a clause and an invariant as well is met twice in a walk
         yield Row(RULE_WALKS, *head, number, count=min(work.met_in[number], work.figures["counted"]))
     for tag, state in sorted(work.states):
         key = " ".join(str(int(part)) for part in state)

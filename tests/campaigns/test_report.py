@@ -30,7 +30,7 @@ from campaigns.fake_store import (
     tiny,
 )
 
-from broker_tck.properties.search.run import residual
+from broker_tck.properties.search.run import failure_bound
 from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.report.advice import Step, steps
@@ -107,9 +107,9 @@ def test_the_bound_of_a_rule_is_by_the_counted_walks_that_met_it_and_that_of_a_l
     rows = [figure(name, count) for name, count in (("walks", 1000), ("failing", 400), ("counted", 120))]
     rows += [(0, "rule_walks", *HEAP, "DD-06", "", 37)]
     (lane,) = report_of(FakeSource(manifest_of([HEAP], 1, 1), rows, []), "store").lanes
-    assert lane.residual == residual(600)
+    assert lane.failure_bound == failure_bound(600)
     rules = {each.rule.number: each for each in lane.rules}
-    assert (rules["DD-06"].met, rules["DD-06"].bound) == (37, residual(37))
+    assert (rules["DD-06"].met, rules["DD-06"].bound) == (37, failure_bound(37))
     assert rules["DD-07"].missing
     page = report_html(FakeSource(manifest_of([HEAP], 1, 1), rows, []), "store")
     assert '<td class="num">37</td><td class="says">1 in 12</td>' in page
@@ -243,13 +243,13 @@ GOOD, BAD, NEITHER = ' class="good"', ' class="bad"', ""
 @pytest.mark.parametrize(
     ("source", "headline", "colour"),
     [
-        (campaign(rounds=12), "No finding; residual &lt; 0.00013", GOOD),
+        (campaign(rounds=12), "No finding; failure_bound &lt; 0.00013", GOOD),
         (
             campaign(rounds=12, never={"heap": ["DD-08"]}),
-            "No finding, but 1 rule never exercised; residual &lt; 0.00013",
+            "No finding, but 1 rule never exercised; failure_bound &lt; 0.00013",
             NEITHER,
         ),
-        (tiny(), "No finding in a small campaign; residual &lt; 0.025", NEITHER),
+        (tiny(), "No finding in a small campaign; failure_bound &lt; 0.025", NEITHER),
         (campaign(rounds=0), "No walk was run", NEITHER),
         (campaign(findings=[found(*MUTANT, "DD-05", "add", 1)]), "1 finding in 1 subject", BAD),
         (campaign(unfinished=[3]), "No finding, 1 shard not finished", BAD),

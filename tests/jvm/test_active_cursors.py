@@ -12,9 +12,9 @@ from jvm.same import subjects
 from msgspec import structs
 
 from broker_tck.implementations.interface import Hang
+from broker_tck.properties.contracts.active_cursors.adapter import Cursor
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS as CURSORS
 from broker_tck.properties.contracts.active_cursors.operations import Config
-from broker_tck.properties.contracts.active_cursors.rig import Cursor
 from broker_tck.properties.engine.check import HANG, record, unanswered
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
@@ -77,7 +77,7 @@ def test_list_caches_for_the_time_of_grace(version: str) -> None:
     subject = resolve(f"pulsar-{version}/cursor-list")
     text = "caches; adv 4; caches; adv 1; caches; add a null; caches; adv 9; remove a; adv 4; caches; adv 1; caches"
     trace = from_text(f"active-cursors {subject.profiles[0]} grace=5; {text}")
-    steps = record(trace.operations, subject.rig(trace.config, subject.capabilities))
+    steps = record(trace.operations, subject.adapter(trace.config, subject.capabilities))
     seen = [step.result for step in steps if step.operation.tag == "caches"]
     assert seen == [True, True, False, True, True, False]
 
@@ -106,10 +106,10 @@ def test_list_that_runs_in_a_circle_is_found_from_nothing() -> None:
 def test_list_that_runs_in_a_circle_can_still_be_asked() -> None:
     subject = with_null_updates(resolve(LINKED))
     trace = from_text(f"active-cursors ideal; {CIRCLE}")
-    rig = subject.rig(trace.config, subject.capabilities)
+    adapter = subject.adapter(trace.config, subject.capabilities)
     *before, last = trace.operations
-    record(before, rig)
+    record(before, adapter)
     for _ in range(2):
         with pytest.raises(Hang):
-            last.on(rig)
-    assert rig.size() == 3
+            last.on(adapter)
+    assert adapter.size() == 3

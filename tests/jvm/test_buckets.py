@@ -111,13 +111,13 @@ def test_traces_of_the_page_of_defects_break_their_rule_alone(name: str, literal
 def departures(subject: Subject, profile: str, defects: list[Any]) -> dict[str, tuple[int, int]]:
     """Where a subject leaves a profile with the rule of each defect kept as specified: operation, and what is seen."""
     contract = subject.contract
-    deviating = {way.rule.number for way in deviations_of(contract.model(profile))}
+    deviating = {mistake.rule.number for mistake in deviations_of(contract.model(profile))}
     found = {}
     for defect in defects:
         if defect.rule in deviating:
             trace = from_text(f"bucket-delivery {profile}+{defect.rule} {defect.text}")
-            rig = subject.rig(trace.config, subject.capabilities)
-            departure = first_difference(trace.operations, contract.model(trace.profile)(trace.config), rig)
+            adapter = subject.adapter(trace.config, subject.capabilities)
+            departure = first_difference(trace.operations, contract.model(trace.profile)(trace.config), adapter)
             if departure:
                 found[defect.title] = departure[0], departure[1].observed
     return found

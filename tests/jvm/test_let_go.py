@@ -24,9 +24,9 @@ TRACES = {
 @pytest.mark.parametrize("name", TRACES)
 def test_subject_that_nobody_uses_is_let_go(name: str) -> None:
     subject, trace = resolve(name), from_text(TRACES[name])
-    rig = subject.rig(trace.config, subject.capabilities)
-    record(trace.operations, rig)
-    seen = weakref.ref(rig)
-    del rig
+    adapter = subject.adapter(trace.config, subject.capabilities)
+    record(trace.operations, adapter)
+    seen = weakref.ref(adapter)
+    del adapter
     gc.collect()
     assert seen() is None

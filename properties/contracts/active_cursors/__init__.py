@@ -1,1 +1,1 @@
-"""Contract ``active-cursors``: its operations, rig, generator and laws."""
+"""Contract ``active-cursors``: its operations, adapter, generator and invariants."""

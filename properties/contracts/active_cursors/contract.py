@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
+from broker_tck.properties.contracts.active_cursors.adapter import Adapter
 from broker_tck.properties.contracts.active_cursors.edges import EDGES, ebb
 from broker_tck.properties.contracts.active_cursors.fallback import FALLBACKS
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
-from broker_tck.properties.contracts.active_cursors.laws import LAWS, VARIATIONS, Seen
+from broker_tck.properties.contracts.active_cursors.invariants import INVARIANTS, RELATIONS, Seen
 from broker_tck.properties.contracts.active_cursors.life import WHOLE
 from broker_tck.properties.contracts.active_cursors.operations import (
     Add,
@@ -21,7 +22,6 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Durable,
     Update,
 )
-from broker_tck.properties.contracts.active_cursors.rig import Rig
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 
@@ -56,7 +56,7 @@ ACTIVE_CURSORS = Contract(
     operations=AnyOperation,
     interface=ActiveCursors,
     call="Factory(config, clock)",
-    rig=Rig,
+    adapter=Adapter,
     draw_config=draw_config,
     makers=makers,
     drain=drain,
@@ -65,9 +65,9 @@ ACTIVE_CURSORS = Contract(
     abstract=abstract,
     observables={},
     thing="container",
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
     asks=asks,
-    lives=(WHOLE,),
+    workloads=(WHOLE,),
 )

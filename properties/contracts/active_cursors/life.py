@@ -31,7 +31,7 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Update,
 )
 from broker_tck.properties.engine.choices import Choices, one_of
-from broker_tck.properties.engine.contract import Life, Maker
+from broker_tck.properties.engine.contract import Maker, Workload
 from broker_tck.properties.engine.operation import Operation, able
 
 LEDGER = 0
@@ -240,7 +240,7 @@ def at_either_end(life: Sequence[Any], most: int) -> Iterator[list[Operation]]:
             yield [Add(o.name, at[i]) if i in at else o for i, o in enumerate(life)]
 
 
-WHOLE = Life(
+WHOLE = Workload(
     name="whole",
     sentence="Cursors are opened at the earliest or at the latest position, marked forward, and deleted.",
     makers=makers,

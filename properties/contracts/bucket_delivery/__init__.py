@@ -1,1 +1,1 @@
-"""Contract ``bucket-delivery``: its operations, rig, generator and laws."""
+"""Contract ``bucket-delivery``: its operations, adapter, generator and invariants."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
+from broker_tck.properties.contracts.bucket_delivery.adapter import Adapter
 from broker_tck.properties.contracts.bucket_delivery.edges import EDGES
 from broker_tck.properties.contracts.bucket_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, ebb, makers
-from broker_tck.properties.contracts.bucket_delivery.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.bucket_delivery.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.bucket_delivery.names import Names
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,
@@ -23,7 +24,6 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Storage,
 )
 from broker_tck.properties.contracts.bucket_delivery.rewrites import rewrites
-from broker_tck.properties.contracts.bucket_delivery.rig import Rig
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
@@ -49,7 +49,7 @@ BUCKET_DELIVERY = Contract(
     operations=AnyOperation,
     interface=BucketDelayedDeliveryTracker,
     call="Factory(config, clock, timer, storage, cursor)",
-    rig=Rig,
+    adapter=Adapter,
     draw_config=draw_config,
     makers=makers,
     drain=drain,
@@ -65,8 +65,8 @@ BUCKET_DELIVERY = Contract(
         "keys": "The cursor's properties: by the range of a bucket, the number of its snapshot.",
     },
     units={"count": "messages", "queues": ("ready", "growing"), "armed": TIME},
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     names=Names,

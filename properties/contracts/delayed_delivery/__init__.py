@@ -1,1 +1,1 @@
-"""Contract ``delayed-delivery``: its operations, rig, generator and laws."""
+"""Contract ``delayed-delivery``: its operations, adapter, generator and invariants."""

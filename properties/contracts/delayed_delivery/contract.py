@@ -5,11 +5,11 @@ from __future__ import annotations
 from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
+from broker_tck.properties.contracts.delayed_delivery.adapter import Adapter
 from broker_tck.properties.contracts.delayed_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.delayed_delivery.generator import EDGES, drain, draw_config, ebb, makers
-from broker_tck.properties.contracts.delayed_delivery.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.delayed_delivery.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.delayed_delivery.operations import AnyOperation, Capabilities, Config
-from broker_tck.properties.contracts.delayed_delivery.rig import Rig
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.units import TIME
 
@@ -21,7 +21,7 @@ DELAYED_DELIVERY = Contract(
     operations=AnyOperation,
     interface=DelayedDeliveryTracker,
     call="Factory(config, clock, timer)",
-    rig=Rig,
+    adapter=Adapter,
     draw_config=draw_config,
     makers=makers,
     drain=drain,
@@ -33,7 +33,7 @@ DELAYED_DELIVERY = Contract(
         "armed": "The times for which timeouts are armed, in order.",
     },
     units={"count": "messages", "armed": TIME},
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
 )

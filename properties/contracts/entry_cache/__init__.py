@@ -1,1 +1,1 @@
-"""Contract ``entry-cache``: its operations, rig, generator and laws."""
+"""Contract ``entry-cache``: its operations, adapter, generator and invariants."""

@@ -9,11 +9,11 @@ from broker_tck.properties.contracts.entry_cache.abstract import abstract
 from broker_tck.properties.contracts.entry_cache.configs import draw_config
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
-from broker_tck.properties.contracts.entry_cache.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.entry_cache.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.contracts.entry_cache.shorter_calls import rewrites
-from broker_tck.properties.contracts.entry_cache.stepped_rig import rig
+from broker_tck.properties.contracts.entry_cache.stepped_adapter import adapter
 from broker_tck.properties.engine.contract import Contract
 
 ENTRY_CACHE = Contract(
@@ -24,7 +24,7 @@ ENTRY_CACHE = Contract(
     operations=AnyOperation,
     interface=EntryCaches,
     call="Factory(config, clock, execute)",
-    rig=rig,
+    adapter=adapter,
     draw_config=draw_config,
     makers=generator.makers,
     drain=generator.drain,
@@ -37,8 +37,8 @@ ENTRY_CACHE = Contract(
     },
     units={"caches": ("entries", "bytes"), "references": "values"},
     thing="cache",
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     scenarios=SCENARIOS,

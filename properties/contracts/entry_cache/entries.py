@@ -167,7 +167,7 @@ class Entries:
         return self.fills.fill(self.key(), *self.entry())
 
     def range(self) -> Range:
-        """A range, now and then the wrong way round: the rig refuses it."""
+        """A range, now and then the wrong way round: the adapter refuses it."""
         cache, l1, e1 = self.somewhere()
         _, l2, e2 = self.somewhere()
         if self.fills.last and self.below(2):

@@ -1,1 +1,1 @@
-"""Contract ``negative-acks``: its operations, rig, generator and laws."""
+"""Contract ``negative-acks``: its operations, adapter, generator and invariants."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from broker_tck.implementations.interface import NegativeAcksTracker
 from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
+from broker_tck.properties.contracts.negative_acks.adapter import Adapter
 from broker_tck.properties.contracts.negative_acks.edges import EDGES
 from broker_tck.properties.contracts.negative_acks.fallback import FALLBACKS
 from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, ebb, makers
-from broker_tck.properties.contracts.negative_acks.laws import LAWS, VARIATIONS
+from broker_tck.properties.contracts.negative_acks.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.negative_acks.operations import (
     AnyOperation,
     Capabilities,
@@ -18,7 +19,6 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Config,
     entries_of,
 )
-from broker_tck.properties.contracts.negative_acks.rig import Rig
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
@@ -55,7 +55,7 @@ NEGATIVE_ACKS = Contract(
     operations=AnyOperation,
     interface=NegativeAcksTracker,
     call="Factory(config, clocks, timer, consumer)",
-    rig=Rig,
+    adapter=Adapter,
     draw_config=draw_config,
     makers=makers,
     drain=drain,
@@ -67,8 +67,8 @@ NEGATIVE_ACKS = Contract(
         "armed": "The times for which timeouts are armed, in order, in milliseconds.",
     },
     units={"count": "items", "armed": TIME},
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
     asks=asks,
 )

@@ -14,7 +14,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
-"""Where both clocks end, in milliseconds. With the longest delay after it, and all moved by a variation, instants are
+"""Where both clocks end, in milliseconds. With the longest delay after it, and all moved by a relation, instants are
 below 2^63 nanoseconds: clients count in 64 bits."""
 POLLS = 200
 """A client that polls does so no more often in a step of the clock, at which nothing is aimed."""

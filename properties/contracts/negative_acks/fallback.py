@@ -1,4 +1,4 @@
-"""Which rule to name where no known wrong way explains a difference: by the operation, and by what differs."""
+"""Which rule to name where no known mistake explains a difference: by the operation, and by what differs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Contract ``topic-delivery``: its operations, rig, generator and laws."""
+"""Contract ``topic-delivery``: its operations, adapter, generator and invariants."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from broker_tck.implementations.interface import TopicManager
 from broker_tck.model.topic_delivery import PROFILES
 from broker_tck.properties.contracts.topic_delivery.abstract import abstract
+from broker_tck.properties.contracts.topic_delivery.adapter import Adapter
 from broker_tck.properties.contracts.topic_delivery.edges import EDGES
 from broker_tck.properties.contracts.topic_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.topic_delivery.generator import drain, draw_config, ebb, makers
-from broker_tck.properties.contracts.topic_delivery.laws import LAWS
+from broker_tck.properties.contracts.topic_delivery.invariants import INVARIANTS
 from broker_tck.properties.contracts.topic_delivery.names import Names
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.topic_delivery.relations import RELATIONS
 from broker_tck.properties.contracts.topic_delivery.rewrites import rewrites
-from broker_tck.properties.contracts.topic_delivery.rig import Rig
-from broker_tck.properties.contracts.topic_delivery.variations import VARIATIONS
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.units import TIME
 
@@ -25,7 +25,7 @@ TOPIC_DELIVERY = Contract(
     operations=AnyOperation,
     interface=TopicManager,
     call="Factory(config, clock, timer)",
-    rig=Rig,
+    adapter=Adapter,
     draw_config=draw_config,
     makers=makers,
     drain=drain,
@@ -41,8 +41,8 @@ TOPIC_DELIVERY = Contract(
         "pause; x, it is stale; - otherwise.",
     },
     units={"count": "copies", "memory": "bytes", "armed": TIME, "index": ("buckets", "sets")},
-    laws=LAWS,
-    variations=VARIATIONS,
+    invariants=INVARIANTS,
+    relations=RELATIONS,
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     names=Names,

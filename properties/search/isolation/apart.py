@@ -134,7 +134,7 @@ def written_down(end: End, subject: Subject, model: type[Reference], limits: Lim
         return end
     again = asked_apart(
         subject,
-        lambda subject, tell: walk(subject.contract, seed, subject.rig, model, subject.capabilities),
+        lambda subject, tell: walk(subject.contract, seed, subject.adapter, model, subject.capabilities),
         limits,
         parent=parent,
     )
@@ -155,39 +155,39 @@ def walk_of(end: End, subject: Subject, model: type[Reference], seed: int | None
     return Walk(seed, config, operations, no_answer(end.error, end.message))
 
 
-# ---- Laws
+# ---- Invariants
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What a law, or a variation, says of a subject on a trace."""
+    """What an invariant, or a relation, says of a subject on a trace."""
 
     where: str
     subject: str
-    law: str
+    invariant: str
     step: int | None
     """The operation where it was broken, counted from 1; None: it was kept."""
     complaint: str
 
 
-def judged_apart(trace: Trace, subject: Subject, law: str) -> Judgement:
-    """Have a law judge a trace on a subject in a process of its own; one that ends the process breaks it there."""
+def judged_apart(trace: Trace, subject: Subject, invariant: str) -> Judgement:
+    """Judge a trace by an invariant, on a subject in a process of its own; one that ends the process breaks it."""
     if not can_fork(subject.forks):
-        return judgement(trace, subject, law)
-    found = asked_apart(subject, lambda subject, tell: judgement(trace, subject, law), limits_of(subject))
+        return judgement(trace, subject, invariant)
+    found = asked_apart(subject, lambda subject, tell: judgement(trace, subject, invariant), limits_of(subject))
     if isinstance(found, End):
-        return Judgement(trace.where, subject.name, law, max(1, len(found.trace) - 1), found.message)
+        return Judgement(trace.where, subject.name, invariant, max(1, len(found.trace) - 1), found.message)
     return found
 
 
-def judgement(trace: Trace, subject: Subject, law: str) -> Judgement:
-    """Have a law judge a trace on a subject alone. BadInput where the contract has no such law."""
-    known = [*(each.number for each in trace.contract.laws), *(each.name for each in trace.contract.variations)]
-    law = next((name for name in known if name.lower() == law.lower()), law)
-    if law not in known:
-        raise BadInput(unknown("law", law, known, of=trace.contract.name))
+def judgement(trace: Trace, subject: Subject, invariant: str) -> Judgement:
+    """Have an invariant judge a trace on a subject alone. BadInput where the contract has no such invariant."""
+    known = [*(each.number for each in trace.contract.invariants), *(each.name for each in trace.contract.relations)]
+    invariant = next((name for name in known if name.lower() == invariant.lower()), invariant)
+    if invariant not in known:
+        raise BadInput(unknown("invariant", invariant, known, of=trace.contract.name))
 
     try:
-        at, complaint = breach_of(trace.contract, subject.fresh, law, trace.config, tuple(trace.operations))
+        at, complaint = breach_of(trace.contract, subject.fresh, invariant, trace.config, tuple(trace.operations))
     except Hang:
         at, complaint = 0, NOT_ANSWERED
-    return Judgement(trace.where, subject.name, law, None if at is None else at + 1, complaint)
+    return Judgement(trace.where, subject.name, invariant, None if at is None else at + 1, complaint)

@@ -164,7 +164,7 @@ class Guarded(Generic[T]):
     def failure(self, error: BaseException) -> tuple[str, Any]:
         """What is sent of an error that went through the kit: its subject's doing, or the kit's own."""
         if isinstance(error, MemoryError):
-            BOX.rig = None
+            BOX.adapter = None
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]
             resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
             return "end", ("MemoryError", TOO_MUCH)

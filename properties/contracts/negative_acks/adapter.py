@@ -1,0 +1,147 @@
+"""The adapter of a negative-acks tracker: two clocks, a timer exact to the nanosecond, and the consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
+from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
+from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
+from broker_tck.properties.engine.answers import number
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.timer import ManualTimer, Timeout
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+IDS_OF_A_REQUEST = 1_000
+MOST_AT_ONCE = 10_000
+"""A tracker that has its timer fire more often than that at one moment does not come back."""
+MOST_FIRINGS = 50_000
+"""More often a timer fires in one advance only where it is armed for times much shorter than that."""
+
+
+class RequestFailed(Exception):
+    """What a request throws that was told to."""
+
+
+class Adapter(ManualTimer):
+    """A subject under test, and all that it deals with. Its methods are the operations."""
+
+    def __init__(self, factory: NegativeAcksFactory, config: Config, capabilities: Capabilities) -> None:
+        super().__init__(config.clock * MS)
+        self.ahead = 0
+        self.failing = False
+        self.inner: list[Operation] = []
+        self.emissions: list[list[Any]] = []
+        self.tracker = factory(config, self, self, self)
+
+    # ---- What the tracker is given: clocks, timer, consumer
+
+    def wall(self) -> int:
+        """Milliseconds since the epoch; they may jump."""
+        return self.now // MS + self.ahead
+
+    def monotonic(self) -> int:
+        """Nanoseconds that only go forward."""
+        return self.now
+
+    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
+        """The application's callback."""
+        self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), []])
+        inner, self.inner = self.inner, []
+        for operation in inner:
+            operation.on(self)
+
+    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
+        """One request to the broker."""
+        if self.failing:
+            self.failing = False
+            raise RequestFailed
+        self.emissions[-1][2].append(sorted(map(tuple, ids)))
+
+    # ---- Operations
+
+    def nack(self, ledger: int, entry: int, count: int) -> None:
+        """Nack by message."""
+        self.tracker.add_message(MessageId(ledger, entry), count)
+
+    def nack_id(self, ledger: int, entry: int) -> None:
+        """Nack by id."""
+        self.tracker.add(MessageId(ledger, entry))
+
+    def batch(self, ledger: int, entry: int, index: int, count: int) -> None:
+        """Nack a message of a batch."""
+        self.tracker.add_message(MessageId(ledger, entry, index), count)
+
+    def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
+        """Nack a message in chunks."""
+        self.tracker.add_message(MessageId(ledger, entry, -1, range(entry - chunks + 1, entry + 1)), count)
+
+    def advance(self, ms: int) -> list[list[Any]]:
+        """Let time pass; timers fire on the way."""
+        until = self.now + ms * MS
+        at_once, firings, before = 0, 0, self.now
+        while timeout := self.due(until):
+            at_once = at_once + 1 if self.now == before else 0
+            before, firings = self.now, firings + 1
+            if at_once > MOST_AT_ONCE:
+                raise RuntimeError("the timer fires and fires, and time does not move")
+            if firings > MOST_FIRINGS:
+                raise RuntimeError("the timer fires and fires, and time hardly moves")
+            self.fire(timeout)
+        self.now = until
+        return self.told()
+
+    def fire(self, timeout: Timeout) -> None:
+        """Run a timeout's callback, as a timer's thread does: what the request throws ends there."""
+        with suppress(RequestFailed):
+            timeout.fired(timeout)
+
+    def told(self) -> list[list[Any]]:
+        """What was emitted since the last time."""
+        told, self.emissions = self.emissions, []
+        return [[at, ids, requests(ids, made)] for at, ids, made in told]
+
+    def jump(self, by: int) -> None:
+        """The wall clock jumps."""
+        self.ahead += by
+
+    def fail(self) -> None:
+        """The next request throws."""
+        self.failing = True
+
+    def inside(self, operation: Operation) -> None:
+        """Have the application do something in the next callback."""
+        self.inner.append(operation)
+
+    def stale(self) -> list[list[Any]]:
+        """Let the timeout that was cancelled last fire all the same."""
+        if self.last_cancelled:
+            self.fire(self.last_cancelled)
+        return self.told()
+
+    def close(self) -> None:
+        """Close the subject."""
+        self.tracker.close()
+
+    def seen(self) -> tuple[Any, list[int]]:
+        """The number of items, and the times of all armed timeouts in milliseconds."""
+        armed = [-(-timeout.deadline // MS) for timeout in self.live]
+        return number(self.tracker.get_nacked_messages_count()), sorted(armed) if len(armed) > 1 else armed
+
+
+def requests(ids: list[Position], made: list[list[Position]]) -> Any:
+    """The requests of one callback, in few words; in full where they are not for what the callback was given.
+
+    Where there are as few as there can be, and none is too large, it is no matter where the ids are cut.
+    """
+    if not made:
+        return 0
+    if sorted(p for request in made for p in request) != ids:
+        return made
+    sizes = [len(request) for request in made]
+    full, rest = divmod(len(ids) - 1, IDS_OF_A_REQUEST)
+    if len(sizes) == full + 1 and max(sizes) <= IDS_OF_A_REQUEST:
+        sizes = [IDS_OF_A_REQUEST] * full + [rest + 1]
+    return 1 if len(sizes) == 1 else sizes

@@ -1,0 +1,234 @@
+"""What holds of the views of a topic whatever the model says: judged on what was observed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from broker_tck.model.delayed_delivery.specification import DelayedDelivery
+from broker_tck.properties.contracts.topic_delivery import operations as op
+from broker_tck.properties.engine.contract import Invariant, Step
+from broker_tck.properties.engine.operation import Operation
+
+Position = tuple[int, int]
+Verdicts = Iterator[tuple[int, str | None]]
+STALE = "x"
+AVAILABLE = "h"
+
+
+def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
+    """The steps up to one at which the subject could not be looked at."""
+    for index, step in enumerate(steps):
+        if len(step.seen) != 5:
+            return
+        yield index, step
+
+
+def erred(step: Step) -> bool:
+    """Whether the operation raised an error."""
+    return isinstance(step.result, dict)
+
+
+def accepted(step: Step) -> list[tuple[Position, int]]:
+    """The positions that a step may have put into the index, with their times."""
+    o = step.operation
+    if erred(step) or not step.result:
+        return []
+    if isinstance(o, op.Add):
+        return [((o.ledger, o.entry), o.at)]
+    if isinstance(o, op.Fill):
+        return added(o)
+    return []
+
+
+def added(fill: op.Fill) -> list[tuple[Position, int]]:
+    """The positions of many messages that are added at once, with their times."""
+    places = [divmod(i, fill.each or fill.n) for i in range(fill.n)]
+    positions = [(fill.ledger + ledger, fill.entry + entry * fill.step) for ledger, entry in places]
+    return [(position, fill.at + i * fill.apart) for i, position in enumerate(positions)]
+
+
+def handed_out(step: Step, now: int) -> list[tuple[Position, int]]:
+    """The positions that views took at a step, each with the time when."""
+    if erred(step) or step.result is None:
+        return []
+    if isinstance(step.operation, op.Get):
+        return [((ledger, entry), now) for ledger, entry in step.result]
+    if not isinstance(step.operation, op.Advance):
+        return []
+    firings = [(firing[0], taken) for firing in step.result if len(firing) > 2 for _, taken in firing[2]]
+    return [((ledger, entry), at) for at, taken in firings for ledger, entry in taken]
+
+
+def none_early(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-04: while the tick is unchanged, nothing is handed out before its time but for the tick."""
+    now, early = config.clock, 0 if config.strict else config.tick
+    soonest: dict[Position, int] = {}
+    for index, step in sound(steps):
+        if isinstance(step.operation, op.ResetTick) and step.operation.tick != config.tick:
+            return
+        if isinstance(step.operation, op.Advance):
+            now += step.operation.ms
+        for position, at in accepted(step):
+            soonest[position] = min(at, soonest.get(position, at))
+        for position, at in handed_out(step, now):
+            wait = soonest.get(position, at) - early - at
+            yield index, f"{position} was handed out {wait} ms early" if wait > 0 else None
+
+
+def held_once(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-33: what is held is no more than what was accepted, whoever accepted it."""
+    pairs: set[tuple[Position, int]] = set()
+    for index, step in sound(steps):
+        pairs.update(accepted(step))
+        if count := step.seen[0]:
+            yield index, f"{count} copies of {len(pairs)} messages are held" if count > len(pairs) else None
+
+
+def nobody_waits(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-35: who waits for a message is asked when it comes, or a timeout is armed for that."""
+    handles: list[str] = []
+    before = ""
+    for index, step in sound(steps):
+        count, _, armed, _, state = step.seen
+        handles = still_open(handles, step)
+        if count > 0 and AVAILABLE not in state and state.strip(STALE):
+            yield index, None if armed else f"{count} held, nothing available, no timeout armed"
+        if isinstance(step.operation, op.Advance) and not erred(step):
+            letters = zip(handles, before, state, strict=True)
+            came = {handle for handle, was, is_now in letters if is_now == AVAILABLE != was}
+            missed = came.difference(*(firing[1] for firing in step.result))
+            if came:
+                yield index, None if armed or not missed else f"{min(missed)} was not asked to read, no timeout armed"
+        before = state
+
+
+def still_open(handles: list[str], step: Step) -> list[str]:
+    """The views that are open after a step, in the order of their letters."""
+    o = step.operation
+    if isinstance(o, op.Open) and not erred(step):
+        return sorted([*handles, step.result], key=lambda handle: (handle[0], int(handle[1:])))
+    if isinstance(o, op.Close):
+        return [handle for handle in handles if handle != o.handle]
+    return handles
+
+
+class Watched:
+    """The views as they are known from outside: where each is, and what it waits for at least."""
+
+    def __init__(self) -> None:
+        self.registered: dict[str, str] = {}
+        """By the name of a subscription, the handle of its latest view."""
+        self.marks: dict[str, Position] = {}
+        """By the name of a subscription."""
+        self.accepted: set[Position] = set()
+        self.waiting: dict[str, set[Position]] = {}
+        """By view, what it has added, and was neither handed nor has acknowledged or cleared."""
+
+    def saw(self, step: Step) -> None:
+        """Take a step in."""
+        o = step.operation
+        if erred(step):
+            return
+        self.accepted.update(position for position, _ in accepted(step))
+        if isinstance(o, op.Open):
+            self.registered[o.name], self.waiting[step.result] = step.result, set()
+        if isinstance(o, op.Close) and self.registered.get(o.handle[0]) == o.handle:
+            del self.registered[o.handle[0]]
+        if isinstance(o, op.Advance):
+            for handle, taken in (each for firing in step.result if len(firing) > 2 for each in firing[2]):
+                self.waiting[handle].difference_update(map(tuple, taken))
+        handle = getattr(o, "handle", "")
+        if handle in self.waiting:
+            self.did(handle[0], step, self.waiting[handle])
+
+    def did(self, name: str, step: Step, waiting: set[Position]) -> None:
+        """A view of a subscription has done something."""
+        o = step.operation
+        if isinstance(o, op.Add) or (isinstance(o, op.Fill) and step.result == o.n):
+            mark = self.marks.get(name)
+            waiting.update(position for position, _ in accepted(step) if mark is None or position > mark)
+        if isinstance(o, op.Get):
+            waiting.difference_update(map(tuple, step.result))
+        if isinstance(o, op.Clear | op.Close):
+            waiting.clear()
+        if isinstance(o, op.MarkDelete):
+            self.marks[name] = o.ledger, o.entry
+            waiting.difference_update([position for position in waiting if position <= self.marks[name]])
+
+    def all_is_passed(self) -> bool:
+        """Whether every registered view has passed every position that was accepted."""
+        marks = [self.marks.get(name) for name in self.registered]
+        return bool(self.accepted and marks) and all(mark and mark >= max(self.accepted) for mark in marks)
+
+
+def nothing_passed_is_held(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-36: what every view has passed is not held."""
+    views = Watched()
+    for index, step in sound(steps):
+        views.saw(step)
+        if views.all_is_passed():
+            count = step.seen[0]
+            yield index, f"{count} copies are held that every view has passed" if count else None
+
+
+def nothing_lost(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-37: a view counts what it has added, and was neither handed nor has acknowledged or cleared."""
+    views = Watched()
+    for index, step in sound(steps):
+        views.saw(step)
+        o = step.operation
+        if isinstance(o, op.Count) and step.result is not None and not erred(step):
+            least = len(views.waiting[o.handle])
+            if least:
+                yield index, f"{o.handle} counts {step.result}, and waits for {least}" if step.result < least else None
+
+
+# ---- One view is a tracker of delayed delivery
+
+
+def alone(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-34: one view without a mark-delete position answers as a tracker of delayed delivery does."""
+    tracker = DelayedDelivery(cast(Any, config))
+    handle = ""
+    for index, step in sound(steps):
+        o = step.operation
+        if isinstance(o, op.Open) and not handle and not erred(step):
+            handle = step.result
+            continue
+        if isinstance(o, op.Open | op.Close | op.MarkDelete | op.Reads | op.Shutdown) or erred(step):
+            return
+        if isinstance(o, op.Advance):
+            tracker.advance(o.ms)
+        if getattr(o, "handle", handle) != handle or not handle:
+            continue
+        expected = as_tracker(o, tracker)
+        if expected is not None:
+            meant, told = (expected, tracker.count()), (step.result, step.seen[0])
+            yield index, None if meant == told else f"answer and count of a tracker of one are {meant}, not {told}"
+
+
+def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
+    """What a tracker answers to what a view is asked; None: nothing, or it is not asked."""
+    if isinstance(o, op.Add):
+        return tracker.add(o.ledger, o.entry, o.at)
+    if isinstance(o, op.Fill):
+        return sum([tracker.add(*position, at) for position, at in added(o)])
+    if isinstance(o, op.Get):
+        return [list(position) for position in tracker.get(o.most)]
+    if isinstance(o, op.ResetTick):
+        tracker.reset_tick(o.tick)
+    if isinstance(o, op.Clear):
+        tracker.clear()
+    asked = {op.Has: tracker.has, op.Pause: tracker.pause, op.Count: tracker.count}.get(type(o))
+    return asked() if asked else None
+
+
+INVARIANTS: tuple[Invariant, ...] = (
+    Invariant("TD-04", none_early),
+    Invariant("TD-33", held_once),
+    Invariant("TD-34", alone),
+    Invariant("TD-35", nobody_waits),
+    Invariant("TD-36", nothing_passed_is_held),
+    Invariant("TD-37", nothing_lost),
+)

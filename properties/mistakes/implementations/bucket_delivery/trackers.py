@@ -1,0 +1,45 @@
+"""Mutants of the bucket tracker: what no clause of the model can be, or has a condition that none of them has."""
+
+from __future__ import annotations
+
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
+from broker_tck.implementations.interface import Done, Position
+from broker_tck.properties.mistakes.implementations.mutant import mutant
+
+MAX_INT = 2**31 - 1
+
+
+@mutant("BD-19", conditions=2, shows="A budget that a single value switches off.")
+class BucketNoBudgetIsNoLimit(BucketTracker):
+    """A get of 0 hands out everything that is due."""
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due."""
+        return super().get_scheduled_messages(max_messages or MAX_INT)
+
+
+@mutant("BD-19", conditions=4, deep=True, shows="A memory of refused messages that an unrelated operation wipes.")
+class SealForgetsWhatWasRefused(BucketTracker):
+    """What was refused while an index of it is in memory is known as such until the next seal, and no longer."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        """Track a message."""
+        before = len([*self._memory.placed])
+        taken = super().add_message(ledger_id, entry_id, deliver_at)
+        if len([*self._memory.placed]) > before:
+            self._held.suspects.clear()
+        return taken
+
+
+@mutant(
+    "BD-32", source="apache/pulsar PR 26053", conditions=2, shows="A callback that is never called, and nothing else."
+)
+class CloseThatWaitsNeverEnds(BucketTracker):
+    """A close that has to wait for a snapshot never tells that it has ended."""
+
+    def close(self, done: Done[None]) -> None:
+        """End."""
+        told: list[object] = []
+        super().close(told.append)
+        if told:
+            done(None)

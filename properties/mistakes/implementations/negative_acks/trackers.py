@@ -1,0 +1,134 @@
+"""Mutants of the tracker of negative acks: what a client was seen to do, and what a model cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyroaring import BitMap64
+
+from broker_tck.implementations.interface import (
+    Clocks,
+    Consumer,
+    MessageId,
+    NackTimer,
+    NegativeAcksConfig,
+    Position,
+    Timeout,
+)
+from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.properties.mistakes.implementations.mutant import mutant
+
+MOST_NOTED = 16
+LOOKED_AT = 3
+
+# ---- Firing
+
+
+@mutant("NA-25", shows="A real bug: a call without content.", source="PR 20750")
+class EmptySetCalledBack(SortedBucketsTracker):
+    """Calls the application with no ids at all."""
+
+    def _take(self, now: int) -> list[Position]:
+        ids = super()._take(now)
+        if not ids:
+            self._consumer.on_negative_acks_send(ids)
+        return ids
+
+
+class ErrorCheckingLock:
+    """A lock that says so where it would be waited for in vain."""
+
+    def __init__(self) -> None:
+        self.taken = False
+
+    def __enter__(self) -> None:
+        if self.taken:
+            raise RuntimeError("deadlock: the lock is held by this very thread")
+        self.taken = True
+
+    def __exit__(self, *error: object) -> None:
+        self.taken = False
+
+
+@mutant("NA-35", shows="A deadlock, which no model can have.", source="PR 23651; client-cpp, PR 266, B-01, B-02")
+class CalledUnderALock(SortedBucketsTracker):
+    """Holds, while it calls, a lock that every operation takes."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._lock = ErrorCheckingLock()
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message, with the lock held."""
+        with self._lock:
+            super().add_message(message_id, redelivery_count)
+
+    def _fired(self, timeout: Timeout) -> None:
+        with self._lock:
+            super()._fired(timeout)
+
+    def close(self) -> None:
+        """Close, with the lock held."""
+        with self._lock:
+            super().close()
+
+
+# ---- Sizes
+
+
+@mutant("NA-06", shows="A table of fixed size.", conditions=2, deep=True)
+class ChunksOfSixteenMessages(SortedBucketsTracker):
+    """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+        known = self._chunks.get(bucket, {})
+        if position in known or len(known) < MOST_NOTED:
+            super()._note_chunks(bucket, position, chunks)
+
+
+class ThreeBlocks(NackBuckets):
+    """Buckets of which three blocks are looked at."""
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, as far as they are in the first three blocks."""
+        return super().take(min(last, self.starts[LOOKED_AT] - 1) if len(self.starts) > LOOKED_AT else last)
+
+
+@mutant("NA-30", shows="More blocks than a loop looks at.", conditions=3, deep=True)
+class TakesThreeBlocks(SortedBucketsTracker):
+    """A firing takes what is due from three blocks of 2,048 entries at most; what is left is due to the next."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = ThreeBlocks()
+
+
+class KeepsBitmaps(NackBuckets):
+    """Buckets that use the bitmaps of emitted ones again, as they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spare: dict[int, BitMap64] = {}
+
+    def add_dense(self, ledgers: dict[int, BitMap64], ledger: int, entry: int) -> None:
+        """Add an entry to a bucket of bitmaps, the spare one of its ledger if there is one."""
+        if ledger not in ledgers and ledger in self._spare:
+            ledgers[ledger] = self._spare.pop(ledger)
+            self.count += len(ledgers[ledger])
+        super().add_dense(ledgers, ledger, entry)
+
+    def take(self, last: int) -> list[Position]:
+        """Remove the buckets up to the last one, and keep their bitmaps."""
+        for bucket in self.dense.irange(None, last):
+            self._spare.update(self.dense[bucket])
+        return super().take(last)
+
+
+@mutant("NA-43", shows="A pooled bitmap that is not emptied.", conditions=3, deep=True)
+class BitmapsAreUsedAgain(SortedBucketsTracker):
+    """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._buckets = KeepsBitmaps()
