@@ -83,20 +83,20 @@ class LazyList(Container[Member]):
             self._leave(old)
 
     def _join(self, position: Position) -> None:
-        """A position where no cursor was comes; it has the rank of the one before it."""
+        """Insert a position if no cursor was there; it has the rank of the one before it."""
         if position not in self._ranks:
             at = bisect_left(self._order, position)
             self._ranks[position] = self._ranks[self._order[at - 1]] if at else 0
             self._order.insert(at, position)
 
     def _leave(self, position: Position) -> None:
-        """A position where no cursor is left goes: it has the rank of the one before it."""
+        """Take out a position if no cursor is left there: it has the rank of the one before it."""
         at = bisect_left(self._order, position)
         if self._ranks[position] == (self._ranks[self._order[at - 1]] if at else 0):
             del self._order[at], self._ranks[position]
 
     def _count(self, first: Position, end: Position | None, by: int) -> None:
-        """Count so many cursors more from a position on, up to another one or to the last."""
+        """Change the ranks from a position on, up to another one or to the last."""
         upto = len(self._order) if end is None else bisect_left(self._order, end)
         for position in self._order[bisect_left(self._order, first) : upto]:
             self._ranks[position] += by

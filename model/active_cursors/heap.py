@@ -117,7 +117,7 @@ class HeapOrder(Order):
             self.swap(item, self.heap[(item.at - 1) // 2])
 
     def down(self, item: HeapItem) -> None:
-        """Move an item down while one below is before it; of two such the left one, if it is before the right."""
+        """Move an item down while one below is before it; of two, the one that is before the other changes places."""
         while True:
             below = self.heap[2 * item.at + 1 : 2 * item.at + 3]
             if len(below) > 1 and self.before(below[1], item):

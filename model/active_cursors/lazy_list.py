@@ -67,14 +67,14 @@ class CountedList:
             self.recount(self.nodes[self.first_beside(at, node.position) :], -1)
 
     def first_beside(self, at: int, position: Place) -> int:
-        """Where those nodes begin that are at a position, and right before a place in the list."""
+        """The place of the first of the nodes right before a place that are all at one position."""
         while at and self.nodes[at - 1].position == position:
             at -= 1
         return at
 
     @staticmethod
     def recount(nodes: Iterable[Node], by: int, done: Place = NOWHERE) -> None:
-        """Change the counter of each position that nodes are at, but for the one that is done."""
+        """Change the counter of each position of some nodes, except the one that is done."""
         for node in nodes:
             if node.position != done:
                 done = node.position
@@ -256,7 +256,7 @@ class LazyOrder(Order):
         self.list.build(sorted(tracked, key=lambda node: node.position))
 
     def mend(self) -> None:
-        """Unlink what leaves, then do the moves that wait; one that leads nowhere is left out."""
+        """Take out what leaves, then do the moves that wait; leave out one that leads nowhere."""
         for node in map(self.leaving.__getitem__, self.unlinking):
             self.list.remove(node)
             if self.forgets(node.cursor):

@@ -29,7 +29,7 @@ class HeapOf2025(HeapOrder):
 
 
 class PulsarHeap(ActiveCursors):
-    """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and positions have to be known."""
+    """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and it cannot do without a position."""
 
     PROFILE = "pulsar-heap"
     BREAKS = ("CC-P14", "CC-P15")

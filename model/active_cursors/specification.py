@@ -92,7 +92,7 @@ class Order(Part):
         return True
 
     def stays_last(self, cursor: Cursor, at: Position) -> bool:
-        """Whether a cursor is not before any of the others, neither now nor at another position."""
+        """Whether a cursor is the last one, and still is at another position."""
         others = [position for other, position in self.positions.items() if other is not cursor]
         return bool(others) and cursor in self.positions and max(others) <= min(at, self.positions[cursor])
 
@@ -293,7 +293,7 @@ class ActiveCursors(Reference):
     # ---- What only the container of all cursors has
 
     def oldest(self) -> Oldest | Allowed | None:
-        """A cursor at the slowest position, by its object, with position and version; None if there is none."""
+        """A cursor at the slowest position: its object, the position and the version; None if no cursor has one."""
         at = self.slowest()
         if at is None:
             return None

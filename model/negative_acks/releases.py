@@ -1,4 +1,4 @@
-"""What clients do otherwise than the specification of negative acks: each replaces the clauses in which it differs."""
+"""The clients that are released: each replaces the clauses of the specification in which it differs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class OnlyForward(Clock):
 
 
 class LastNackCounts(Buckets):
-    """A map from entry to instant, where the last nack counts."""
+    """A map from entry to instant; the last nack counts."""
 
     key = as_it_is
     due = after_its_instant
@@ -189,7 +189,7 @@ class Pip393Java42(NegativeAcks):
 
 
 class LegacyJava(NegativeAcks):
-    """The Java client of 4.0.1: a flat map, where the last nack of an entry wins, polled."""
+    """The Java client of 4.0.1: a flat map that is polled; the last nack of an entry counts."""
 
     PROFILE = "legacy-java"
     POLLS = True
@@ -322,7 +322,7 @@ class CppOld(NegativeAcks):
 
 
 class FirstNackCounts(Buckets):
-    """A map from entry to instant, where the first nack counts."""
+    """A map from entry to instant; the first nack counts."""
 
     key = as_it_is
     due = after_its_instant
@@ -331,7 +331,7 @@ class FirstNackCounts(Buckets):
 
 
 class GoOld(NegativeAcks):
-    """The Go client up to v0.17.0: a map, where the first nack of an entry stays."""
+    """The Go client up to v0.17.0: a map; the first nack of an entry counts."""
 
     PROFILE = "go-old"
     POLLS = True
@@ -392,7 +392,7 @@ class Go(NegativeAcks):
 
 
 class FirstIdCounts(Buckets):
-    """A map from whole ids to instants, where the first nack counts."""
+    """A map from whole ids to instants; the first nack counts."""
 
     key = as_it_is
     due = after_its_instant

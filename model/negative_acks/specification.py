@@ -1,4 +1,4 @@
-"""Negative acks: how a client's tracker of messages that are to come back later behaves (profile ``pip-393-spec``).
+"""Negative acks: how a client's tracker of messages that come back later behaves (profile ``pip-393-spec``).
 
 Read it from top to bottom: the parts first, then the tracker that is made of them. A method under ``@rule`` is a
 clause: its docstring is the rule, its body says the same in code. The methods named as operations are flows: the order
@@ -25,7 +25,7 @@ MS = 1_000_000
 class Clock(Part):
     """A wall clock in milliseconds, which may jump, and one in nanoseconds, which only goes forward.
 
-    Instants are read in units, of which so many, the ``scale``, make a millisecond.
+    Instants are read in units. The ``scale`` is the number of units in a millisecond.
     """
 
     def __init__(self, ms: int, scale: int) -> None:
@@ -58,11 +58,11 @@ def whole_ms(at: int) -> int:
 
 
 SHORTEST = 100
-"""Milliseconds that a fixed delay has at least."""
+"""Minimum of a fixed delay, in milliseconds."""
 
 
 def signed_int(number: int) -> int:
-    """The low 32 bits of a number, signed: what is left of it where it is kept so."""
+    """The low 32 bits of a number, signed."""
     return (number + 2**31) % 2**32 - 2**31
 
 
@@ -75,7 +75,7 @@ class DelayConfig(Protocol):
 
 
 class Delays(Part):
-    """A fixed delay or a backoff, in units of the clock, of which so many, the ``scale``, make a millisecond.
+    """A fixed delay or a backoff, in units of the clock. The ``scale`` is the number of units in a millisecond.
 
     A backoff is a table, or multiplies its least delay up to its most.
     """
@@ -143,7 +143,7 @@ Item = tuple[int, int, int]
 class Buckets(Part):
     """Sets of items by the instant that they are filed under, and from how many chunks an item's message is made.
 
-    Instants are in units, of which so many, the ``scale``, make a millisecond.
+    Instants are in units. The ``scale`` is the number of units in a millisecond.
     """
 
     def __init__(self, bits: int, scale: int) -> None:
@@ -251,7 +251,7 @@ class Buckets(Part):
 
 
 class Timer(Part):
-    """At most one timeout, which is moved for what is due sooner. It is told in nanoseconds when it is to fire."""
+    """At most one timeout, which is moved for what is due sooner. Deadlines are in nanoseconds."""
 
     def __init__(self, deadline: int | None) -> None:
         self.deadline = deadline
@@ -315,7 +315,7 @@ class Timer(Part):
 
 
 REQUEST = 1_000
-"""Ids that a request has at most."""
+"""Maximum number of ids in a request."""
 
 
 class Inner(Protocol):
@@ -355,7 +355,7 @@ class Calls(Part):
 
 
 def sizes(ids: list[Position], most: int) -> list[int]:
-    """How many ids each request has, if one has so many at most."""
+    """The number of ids in each request, given the most that one may have."""
     return [len(ids[i : i + most]) for i in range(0, len(ids), most)]
 
 
@@ -474,9 +474,9 @@ UNEMBODIED: tuple[Rule, ...] = (
 Emission = list[object]
 """The time of a firing in milliseconds, the ids handed to the callback in order, and the requests that went out."""
 MOST_AT_ONCE = 10_000
-"""How often a timer may fire at one and the same time."""
+"""Maximum number of firings of a timer at one time."""
 MOST_FIRINGS = 50_000
-"""More often a timer fires in one advance only where it is armed for times much shorter than that."""
+"""Maximum number of firings of a timer in one advance."""
 
 
 class Config(DelayConfig, Protocol):
@@ -555,7 +555,7 @@ class NegativeAcks(Reference):
 
     @rule("NA-22")
     def deadline_after_firing(self, before: int) -> int | None:
-        """After a firing, which began with so many buckets, the timer is armed for the first that is left, if any."""
+        """After a firing the timer is armed for the first bucket that is left, if there is one."""
         return self.clock.until(min(self.buckets.held)) if self.buckets.held else None
 
     def arm(self, deadline: int) -> None:

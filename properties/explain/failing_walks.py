@@ -1,4 +1,4 @@
-"""Failing walks: which one is reduced, which say nothing new, and which do not fail again."""
+"""Failing walks: which say nothing new, and which do not fail again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.engine.written import named_text, value_text
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding
-from broker_tck.properties.explain.one_bug import order, told_once
-from broker_tck.properties.search.failing import failure, kind
+from broker_tck.properties.explain.one_bug import like, order, told_once
+from broker_tck.properties.search.failing import failure
 
 ENOUGH = 3
 """So many more failing walks are reduced that say what was said, for the shortest trace."""
@@ -46,7 +46,7 @@ class Gathered:
     def is_old(self, failed: Walk) -> bool:
         """Whether a walk would say once more what was said."""
         enough = 0 if self.work > MOST_WORK else ENOUGH
-        own = self.kind(failed)
+        own = like(self.diagnoser.contract, failed)
         if own in self.alike and self.alike[own] >= enough:
             return True
         found = [finding.diagnosis for rule, finding in self.found.items() if self.again[rule] >= enough]
@@ -55,17 +55,12 @@ class Gathered:
 
     def add(self, failed: Walk, finding: Finding) -> None:
         """Keep what a failing walk came to, if it is new, better explained, or shorter."""
-        own, before = self.kind(failed), self.found.get(finding.rule)
+        own, before = like(self.diagnoser.contract, failed), self.found.get(finding.rule)
         self.work += finding.work
         self.alike[own] = self.alike[own] + 1 if before else 0
         self.again[finding.rule] += before is not None
         if before is None or order(finding) < order(before):
             self.found[finding.rule] = finding
-
-    def kind(self, failed: Walk) -> tuple[str, ...]:
-        """What the failure of a walk is like."""
-        assert failed.difference
-        return kind(self.diagnoser.contract, failed.operations[-1], failed.difference)
 
 
 # ---- Subjects that do not always do the same

@@ -75,7 +75,8 @@ def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
         return False
     if diagnoser.comes_up(one.diagnosis, other.config, other.operations):
         return True
-    return not one.diagnosis.likely and (shows(diagnoser, one, of_kind(other)) or shows(diagnoser, other, of_kind(one)))
+    kinds = ((this, like(diagnoser.contract, that)) for this, that in ((one, other), (other, one)))
+    return not one.diagnosis.likely and any(shows(diagnoser, each, wanted) for each, wanted in kinds)
 
 
 def may_be_tried(finding: Finding) -> bool:
@@ -127,8 +128,8 @@ def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[
     """Whether no finding tells of another failing trace: none explains it, and no walk that came to one fails alike."""
     if not findings or (other.difference and unanswered(other.difference)):
         return True
-    wanted = of_walk(diagnoser.contract, other)
-    if any(of_walk(diagnoser.contract, walk) == wanted for walk in failing):
+    wanted = like(diagnoser.contract, other)
+    if any(like(diagnoser.contract, walk) == wanted for walk in failing):
         return False
     tried = [finding for finding in findings if may_be_tried(finding)]
     return not any(diagnoser.explains(each.diagnosis, other.config, other.operations) for each in tried) and not any(
@@ -136,8 +137,8 @@ def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[
     )
 
 
-def of_walk(contract: Contract, failed: Walk) -> Kind:
-    """What the failure of a walk is like."""
+def like(contract: Contract, failed: Walk | Finding) -> Kind:
+    """What a failure is like."""
     assert failed.difference
     return kind(contract, failed.operations[-1], failed.difference)
 
@@ -177,11 +178,6 @@ def least(
         if (left := next(shorter, None)) is None:
             return steps
         steps = left
-
-
-def of_kind(finding: Finding) -> Kind:
-    """What the failure of a finding is like."""
-    return kind(finding.contract, finding.operations[-1], finding.difference)
 
 
 def at_end(diagnoser: Diagnoser, config: Any, operations: Sequence[Operation]) -> Kind | None:

@@ -1,4 +1,4 @@
-"""Where the numbers of active cursors have their edges, and how all of the cursors go."""
+"""The boundary values of active cursors, and how all cursors are removed."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
-"""Where the clock ends, in milliseconds: before its nanoseconds are more than 64 bits hold."""
+"""The last time of the clock, in milliseconds: its nanoseconds fit into 64 bits."""
 CROWDED = (4, 64, 256, 1_000)
-"""Where the list of the cursors rebuilds itself, and what a byte counts."""
+"""Sizes at which the list of cursors rebuilds itself, and what a byte counts."""
 MOST = 1_100
-"""So many cursors at most: each question about all of them looks at each."""
+"""Maximum number of cursors: each question about all of them looks at each."""
 ASKED = 8
-"""As cursors go, a question is asked after one of so many."""
+"""As cursors are removed, a question is asked after one in this number."""
 
 
 def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
-    """What there is to say of the numbers that this subject is asked for."""
+    """The boundary values of the numbers that this subject is asked for."""
     many = Edge(CROWDED, "CC-09, CC-10: where the list rebuilds itself; counts of 8 bits", high=MOST)
     return {
         "crowd.n": many,

@@ -1,4 +1,4 @@
-"""Which rule to name where no known mistake explains a difference: by the operation, and by what went before."""
+"""The rule to name if no known mistake explains a difference: by the operation, and by what went before."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ from broker_tck.properties.engine.sizes import Sizes
 
 GRACES = (2_000, 2_000, 1_000, 1, 20_000, 0, -1)
 BUDGETS = weighted([(64, 40), (129, 60), (513, 24), (1_025, 20), (4_097, 1)])
-"""To how many cursors and moves the operations in bulk of a walk come: each question may look at each cursor."""
+"""Number of cursors and moves in all operations in bulk of a walk: each question may look at each cursor."""
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 0, 2**41)
 STEPS = (0, 0, 1, 3, 1, -1, 7)
 """How far apart the positions of many cursors are."""
 WITHIN = (0, 0, 0, 5, 12, 40)
 """Within how many entries they are mixed; 0: they are in order."""
 LEAVING = 8
-"""If there are crowds, one removal in so many removes a crowd, or a part of one."""
+"""If there are crowds, one removal in this number removes a crowd, or a part of one."""
 MOST_AMONG = 64
 MOST_DRAINED = 14
 LAST = 3
@@ -91,7 +91,7 @@ class Cursors:
         self.pool = positions(choices)
         self.names = names(choices)
         self.at: dict[str, Position] = {}
-        """Where each cursor was sent last that has a position."""
+        """The last position of each cursor that has one."""
         self.crowds: list[Crowd] = []
         self.sizes = Sizes(choices, CROWDED, BUDGETS)
         self.takes_away = choices.below(8) == 0 and self.nulls
@@ -100,21 +100,21 @@ class Cursors:
         does every day, and after either some containers do nothing more that is right."""
         self.there: dict[str, None] = {}
         self.placed = one_of(choices, (12, 12, 12, 2))
-        """One in so many cursors is added without position."""
+        """One cursor in this number is added without position."""
         self.slowest = one_of(choices, SLOWEST)
         self.tails = choices.below(2) == 0
-        """Whether the slowest cursor, where it moves, comes to be the last."""
+        """Whether the slowest cursor becomes the last one when it moves."""
         grace = model.config.grace
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 0, 1)), max(0, grace // 2)]
 
     def forget(self) -> None:
-        """Forget those that were there, where all have gone."""
+        """Forget the cursors that were there if all were removed."""
         if self.there and not self.model.objects:
             for record in (self.at, self.there, self.crowds):
                 record.clear()
 
     def name(self, of_crowd: int = 4) -> str:
-        """A name; where there are crowds, one in so many is out of one."""
+        """A name; if there are crowds, one name in ``of_crowd`` is that of a cursor in a crowd."""
         if self.crowds and self.below(of_crowd) == 0:
             crowd = self.crowds[self.below(len(self.crowds))]
             return f"{crowd.name}{self.below(crowd.n + 1)}"
@@ -130,7 +130,7 @@ class Cursors:
         return of[0], min(of[1] + self.below(3), HIGHEST)
 
     def add(self) -> Add | Update:
-        """A cursor added, most often with a position; where all are there, one moves instead."""
+        """A cursor added, most often with a position; if all are there, one moves instead."""
         name = self.new_name()
         return Add(name, self.first_place(name)) if name else self.update()
 
@@ -140,7 +140,7 @@ class Cursors:
         return Durable(name, self.first_place(name)) if name else self.update()
 
     def new_name(self) -> str:
-        """A name to add; empty if all are there, and none is to be added again."""
+        """A name to add; empty if all are there, and the walk adds none again."""
         self.forget()
         name = self.name()
         if self.adds_again or name not in self.there:
@@ -148,7 +148,7 @@ class Cursors:
         return next((other for other in self.names if other not in self.there), "")
 
     def first_place(self, name: str) -> Position | None:
-        """Where a cursor is added."""
+        """The position at which a cursor is added."""
         unplaced = self.below(self.placed) == 0 and (self.nulls or name not in self.there)
         self.there[name] = None
         return self.sent(name, None if unplaced else self.position())
@@ -179,7 +179,7 @@ class Cursors:
         return Update(name, to)
 
     def sent(self, name: str, to: Position | None) -> Position | None:
-        """Note where a cursor was sent."""
+        """Note the new position of a cursor."""
         if to is None:
             self.at.pop(name, None)
         else:
@@ -210,7 +210,7 @@ class Cursors:
         return removal
 
     def count(self) -> Count:
-        """A rank asked for; where there are crowds, now and then that of the last of all."""
+        """A rank asked for; if there are crowds, now and then that of the last cursor."""
         self.forget()
         there = self.model.order.positions
         if self.crowds and there and self.below(4) == 0:
@@ -239,7 +239,7 @@ class Cursors:
         return crowd
 
     def spread(self) -> tuple[Position, int, int]:
-        """Where many cursors are: the first position, how far apart, and within how many entries."""
+        """The positions of many cursors: the first one, how far apart, and within how many entries."""
         ledger, entry = self.position()
         at = ledger, max(-(2**62), min(entry, 2**62))
         return at, STEPS[self.below(len(STEPS))], WITHIN[self.below(len(WITHIN))]

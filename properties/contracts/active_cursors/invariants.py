@@ -30,7 +30,7 @@ Position = tuple[int, int]
 
 
 class Seen:
-    """Where cursors are, by what was asked for."""
+    """The cursors and their positions after some operations."""
 
     def __init__(self) -> None:
         self.at: dict[str, Position | None] = {}
@@ -90,7 +90,7 @@ def slowest_never_back(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int
 
 
 def ranks_in_range(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
-    """CC-P16: a tracked cursor's rank is at least 1, and the number of tracked cursors where it is the last."""
+    """CC-P16: a tracked cursor's rank is at least 1, and the number of tracked cursors if it is the last."""
     seen = Seen()
     for index, (operation, result, _) in enumerate(steps):
         seen.take(operation)
@@ -131,7 +131,7 @@ def asked_otherwise(
 
 
 def same_where_asked(config: Any, steps: Sequence[Step], other: Any, varied: Sequence[Step]) -> bool:
-    """Whether each question is answered as it is in the other trace, where it is asked there after the same changes."""
+    """Whether each question has the same answer in the other trace, if it is asked there after the same changes."""
     return all(
         answers[question] == others[question]
         for answers, others in zip(answered(steps), answered(varied), strict=True)
@@ -160,7 +160,7 @@ def renamed(config: Config, operations: Sequence[Operation], choices: Choices) -
 
 
 def same(config: Any, steps: Sequence[Step], other: Any, varied: Sequence[Step]) -> bool:
-    """Whether all results are the same, but for which of several cursors is the oldest."""
+    """Whether all results are the same; any of several cursors may be the oldest."""
     return all(unordered(a) == unordered(b) for a, b in zip(steps, varied, strict=True))
 
 
@@ -197,7 +197,7 @@ def moved(step: Step, by: int) -> Any:
 
 
 def later(position: Any, by: int) -> Any:
-    """A position moved; what is none stays."""
+    """A position moved; anything else as it is."""
     return [position[0] + by, *position[1:]] if isinstance(position, list) else position
 
 

@@ -40,15 +40,15 @@ ONLY = (LEDGER, 0)
 """The only entry of the shortest topic."""
 OPENING = Add | Durable
 FEW = 8
-"""Of so many cursors, all ways to open them are tried."""
+"""Maximum number of cursors of which all ways to open them are tried."""
 POOLS = (4, 6, 6, 7, 8, 12)
 """How many names a walk has."""
 SENT = (1, 2, 5, 35)
 """How many entries are sent at a time, at most."""
 LATE = (2, 2, 4, 1)
-"""One cursor in so many is opened at the latest position."""
+"""One cursor in this number is opened at the latest position."""
 SLOW = (2, 3, 4)
-"""One cursor in so many stands still most of the time."""
+"""One cursor in this number stands still most of the time."""
 
 
 class Topic:
@@ -105,7 +105,7 @@ class Subscriptions:
         self.steps = [0, 1, *(max(0, grace + by) for by in (-1, 0, 1))]
 
     def opened(self, kind: type[Add | Durable]) -> Operation:
-        """A cursor opened; where all names are in use, one is marked instead."""
+        """A cursor opened; if all names are in use, one is marked instead."""
         self.forget()
         names = [name for name in self.names if name not in self.topic.open]
         if not names:
@@ -118,12 +118,12 @@ class Subscriptions:
         return self.done(kind(name, self.latest() if self.below(self.late) == 0 else EARLIEST))
 
     def forget(self) -> None:
-        """Forget those that were open, where all were deleted."""
+        """Forget the open cursors if all were deleted."""
         if self.topic.open and not self.model.objects:
             self.topic.open.clear()
 
     def mark(self) -> Operation:
-        """A cursor marked: up to the end, a little ahead, or where another one is."""
+        """A cursor marked: up to the end, a little ahead, or up to the position of another one."""
         self.forget()
         there = [*self.topic.open]
         if not there:
@@ -232,7 +232,7 @@ def once(operations: Sequence[Operation]) -> list[Operation]:
 
 
 def at_either_end(life: Sequence[Any], most: int) -> Iterator[list[Operation]]:
-    """A life of less than so many operations, its cursors opened at the start or at the only entry in all ways."""
+    """A short life with its cursors opened in all ways at the start or at the only entry."""
     openings = [i for i, o in enumerate(life) if isinstance(o, OPENING)]
     if len(life) < most and len(openings) <= FEW:
         for ends in product((EARLIEST, ONLY), repeat=len(openings)):

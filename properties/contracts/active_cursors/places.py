@@ -26,7 +26,7 @@ SPANS = (2, 4, 6, 12, 30, 30)
 LEDGERS = (*(1,) * 6, 0, -1, 254, 65_534, 2**31 - 1, 2**32 - 1, 2**53 - 1, 2**63 - 3, -(2**31) - 1, -(2**63))
 ENTRIES = (*(0,) * 5, -1, -1, -1, -5, 250, 65_530, 2**31 - 3, 2**32 - 3, 2**53 - 3, 2**63 - 30)
 APART = weighted([("near", 12), ("twins", 2), ("wide", 2)])
-"""Where a walk's positions are: near each other, with twins higher by one bit, or all over the numbers."""
+"""How a walk's positions lie: near each other, with twins higher by one bit, or all over the numbers."""
 BITS = (8, 16, 20, 24, 31, 32, 40, 48, 53, 62)
 HIGHEST = 2**63 - 1
 """Of the ledgers and of the entries."""

@@ -27,7 +27,7 @@ def abstract(model: NegativeAcks) -> tuple[int, ...]:
 
 
 def timer(model: NegativeAcks) -> int:
-    """0: not armed. Else what the deadline is to the first bucket: 1 it is there, 2 before, 3 after."""
+    """0: not armed; 1: armed for the first bucket; 2: for a time before it; 3: after it; 4: nothing is held."""
     deadline, held = model.timer.deadline, model.buckets.held
     if deadline is None or not held:
         return 0 if deadline is None else 4

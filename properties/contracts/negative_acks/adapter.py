@@ -16,13 +16,13 @@ MS = 1_000_000
 """Nanoseconds in a millisecond."""
 IDS_OF_A_REQUEST = 1_000
 MOST_AT_ONCE = 10_000
-"""A tracker that has its timer fire more often than that at one moment does not come back."""
+"""Maximum number of firings at one time: a tracker that fires more often does not come back."""
 MOST_FIRINGS = 50_000
-"""More often a timer fires in one advance only where it is armed for times much shorter than that."""
+"""Maximum number of firings in one advance."""
 
 
 class RequestFailed(Exception):
-    """What a request throws that was told to."""
+    """Raised by a request that should fail."""
 
 
 class Adapter(ManualTimer):
@@ -132,9 +132,9 @@ class Adapter(ManualTimer):
 
 
 def requests(ids: list[Position], made: list[list[Position]]) -> Any:
-    """The requests of one callback, in few words; in full where they are not for what the callback was given.
+    """The sizes of the requests of one callback; the requests in full if they are not for the ids of the callback.
 
-    Where there are as few as there can be, and none is too large, it is no matter where the ids are cut.
+    If there are as few as there can be, and none is too large, it does not matter where the ids are cut.
     """
     if not made:
         return 0

@@ -1,4 +1,4 @@
-"""Where the numbers of negative acks have their edges, and how far time can go."""
+"""The boundary values of negative acks, and how far time can go."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
-"""Where both clocks end, in milliseconds. With the longest delay after it, and all moved by a relation, instants are
-below 2^63 nanoseconds: clients count in 64 bits."""
+"""The last time of both clocks, in milliseconds. Clients count nanoseconds in 64 bits: instants stay below 2^63, even
+with the longest delay, and moved by a relation."""
 POLLS = 200
 """A client that polls does so no more often in a step of the clock, at which nothing is aimed."""
 SHORTEST_POLLED = 3_000
 """Microseconds: of a shorter delay a third is less than a millisecond, and the clock moves by milliseconds."""
 CONTAINERS = (25, 256, 338, 675, 1_000, 4_096)
-"""Where what holds entries changes, or a request is full."""
+"""Sizes at which a container of entries changes, or a request is full."""
 MOST_FILLED = 70_000
 
 
@@ -31,12 +31,12 @@ def left(model: NegativeAcks) -> int:
 
 
 def polled(model: NegativeAcks, polls: int) -> int:
-    """How long so many polls take, in milliseconds; to a client that does not poll all the time that is left."""
+    """The milliseconds that some polls take; for a client that does not poll, all the time that is left."""
     return max(1, polls * model.delays.interval() // MS) if model.POLLS else left(model)
 
 
 def numbers(capabilities: Capabilities) -> dict[str, Edge]:
-    """What there is to say of the numbers that this subject is asked for."""
+    """The boundary values of the numbers that this subject is asked for."""
     of_pool = Edge(left=True, why="NA-01, NA-06: an entry is in chunks, a batch or alone, for good, as the pool has it")
     positions = {f"{tag}.{field}": of_pool for tag in KINDS for field in ("ledger", "entry")}
     return positions | {
@@ -69,7 +69,7 @@ def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilitie
 
 
 def may_start(config: Config, capabilities: Capabilities) -> bool:
-    """Whether a client can be configured so: where no backoff may be 0, a ticker waits for a third of the delay."""
+    """Whether a client can be configured so. A ticker waits for a third of the delay, so no backoff may be 0."""
     backoffs = (*(config.backoff_ms or ()), *(config.multiplier or ())[:1])
     return capabilities.no_delay or (all(backoffs) and (config.delay_us == 0 or config.delay_us >= SHORTEST_POLLED))
 

@@ -1,4 +1,4 @@
-"""Which rule to name where no known mistake explains a difference: by the operation, and by what differs."""
+"""The rule to name if no known mistake explains a difference: by the operation, and by what differs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def requests_alone(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
 
 
 def some_chunks(trace: Sequence[Any], expected: Any, seen: Any) -> bool:
-    """Whether of a message in chunks some were emitted, as they have to be, and others not."""
+    """Whether some chunks of a message were emitted as they must be, and others were not."""
     apart = emitted(expected) ^ emitted(seen)
     return bool(apart) and any(apart & chunks and chunks - apart for chunks in chunks_of(trace))
 

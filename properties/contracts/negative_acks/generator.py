@@ -74,9 +74,9 @@ FAR_MULTIPLIERS = (
     (1, 1, 10.0),
     (3, 10_000, 10.0),
 )
-"""Such as grow for long, or by a lot, or not at all."""
+"""Multipliers that grow for long, or by a lot, or not at all."""
 FAR = 8
-"""One backoff in so many is such a one."""
+"""One backoff in this number is a far one."""
 BITS = (0, 1, 2, 4, 6, 8, 8, 8, 8, 10, 12, 14, 20, 40)
 CLOCKS = (
     *(1_763_695_000_064,) * 3,
@@ -88,28 +88,28 @@ CLOCKS = (
     0,
 )
 EARLY = 10_000
-"""A wall clock that says so little may go back to before zero."""
+"""Milliseconds: a wall clock below this may go back to before zero."""
 ENTRY_BASES = (*(0,) * 8, 250, 4_090, 32_760, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48 - 4, 2**53 - 4, 2**63 - 90)
 LEDGER_BASES = (*(1,) * 6, 254, 10_000, 65_534, 2**31 - 2, 2**32 - 2, 2**53 - 2, 2**63 - 5)
 BELOW_ZERO = (-2, -90, -(2**31) - 2, -(2**32) - 2, -(2**63))
-"""Where ids begin, if those below 0 are taken."""
+"""First ids of a walk, if the subject takes ids below 0."""
 POOLS = weighted([((n, size), 3) for n in (1, 2, 3) for size in (3, 8, 12, 24)] + [((20, 60), 2), ((300, 400), 1)])
 """How many ledgers a walk has, and how many messages. Many are rare, as they do not meet again."""
 TWINS = (0, 0, 0, 8, 10, 16, 20, 24, 31, 32, 40, 48, 53, 62)
-"""Some messages have a twin whose ledger or entry differs in one such bit alone; 0: none has."""
+"""A bit: some messages have a twin whose ledger or entry differs in it alone; 0: none has."""
 TWINNED = 3
-"""So many messages have such twins."""
+"""Number of messages that have twins."""
 MOST_CHUNKS = (4, 4, 4, 15, 63)
 INDEXES = (4, 4, 4, 64, 2_000)
 """How many messages a batch has."""
 MOST_IGNORED = 64
-"""So many at most where the tracker is closed."""
+"""Maximum number of nacks at once if the tracker is closed."""
 LEDGERS = (1, 1, 1, 2, 3, 17, 300)
 """How many ledgers many nacks go to."""
 RISING = (0, 0, 0, 1, 1, 2, 7)
 """By how much redelivery counts rise from one of many nacks to the next."""
 FEWEST_DIFFERENT, MOST_DIFFERENT = 7, 70
-"""So many different delays a walk goes through, where they grow, at least and at most."""
+"""Number of different delays in a walk in which they grow: the least and the most."""
 DAY = 86_400_000
 MOST_STEP, MOST_POLLS = 600_000, 1_800
 """The longest step in milliseconds, unless delays are longer, and in polls."""
@@ -233,7 +233,7 @@ class Nacks:
 
 
 def delays_of(model: NegativeAcks) -> int:
-    """For how many redelivery counts the delay is another one, or for so many as are enough."""
+    """The number of redelivery counts with a delay of their own, or a number that is enough."""
     if model.delays.table:
         return len(model.delays.table)
     last = model.delays.delay(MOST_DIFFERENT)
@@ -284,7 +284,7 @@ class Steps:
         return min(ms, polls * self.poll)
 
     def to_the_last(self) -> Jump:
-        """A jump of the wall clock to where all buckets are due, or to a little before."""
+        """A jump of the wall clock to a time at which all buckets are due, or to a little before."""
         last = max(self.model.buckets.held) // self.model.SCALE - self.model.clock.wall
         return Jump(min(max(0, last - self.below(2)), left(self.model)))
 
@@ -309,7 +309,7 @@ def drain(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> 
 
 
 def ebb(model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:
-    """All that is held comes out, as far as time goes; of clients that poll, what comes out in so many polls."""
+    """All that is held comes out, as far as time and the number of polls allow."""
     most = min(polled(model, MOST_POLLS), left(model))
     for _ in range(MOST_DRAINS):
         held, deadline = model.buckets.held, model.timer.deadline

@@ -276,7 +276,7 @@ def renamed(config: Config, operations: Sequence[Operation], choices: Choices) -
 
 
 def entry_moved(operation: Operation) -> Operation:
-    """An operation on the entry a thousand further on; OverflowError where entries end."""
+    """An operation on the entry a thousand further on; OverflowError if there is no such entry."""
     if not marked(type(operation), POSITION):
         return operation
     last = getattr(operation, "entry", 0) + getattr(operation, "n", 0) * getattr(operation, "step", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec import structs
 from broker_tck.properties.engine.operation import CLOCK, marked, shifted
 from broker_tck.properties.search.reduction.leaving_out import one_by_one
 from broker_tck.properties.search.reduction.plainer import plainer_lists, try_each
-from broker_tck.properties.search.reduction.prober import Prober, Trace
+from broker_tck.properties.search.reduction.prober import Prober
 
 SMALL = (1, 2)
 """Numbers of a configuration with which few operations may do: so many of something make something happen."""
@@ -18,52 +19,38 @@ FEW = 6
 """So many operations are few enough, whatever is configured."""
 
 
-def simpler_config(prober: Prober, trace: Trace) -> Trace:
-    """Put the configuration back to its defaults, field by field."""
-    for field in trace[0].__struct_fields__:
-        trace = put_back(prober, trace, field)
-    return trace
+def simpler_config(prober: Prober) -> None:
+    """Put the configuration back to its defaults, field by field; times move with the clock."""
+    for field in prober.config.__struct_fields__:
+        value, default = getattr(prober.config, field), getattr(prober.defaults, field)
+        if value != default:
+            by = default - value if field in marked(type(prober.config), CLOCK) else 0
+            plainer = structs.replace(prober.config, **{field: default})
+            prober.cut([shifted(operation, by) for operation in prober.operations], plainer)
 
 
-def put_back(prober: Prober, trace: Trace, field: str) -> Trace:
-    """Put a field of the configuration back to its default, and times with the clock."""
-    config, operations = trace
-    default = getattr(prober.defaults, field)
-    if getattr(config, field) == default:
-        return trace
-    if field in marked(type(config), CLOCK):
-        operations = [shifted(o, default - getattr(config, field)) for o in operations]
-    return prober.cut(structs.replace(config, **{field: default}), operations) or trace
-
-
-def smaller_config(prober: Prober, trace: Trace) -> Trace:
+def smaller_config(prober: Prober) -> None:
     """Configure small numbers, field by field, where fewer operations will do then."""
-    config, operations = trace
-    for field in numbers_of(config) if len(operations) > FEW else ():
-        for small in (small for small in SMALL if small < getattr(config, field)):
-            less = prober.cut(structs.replace(config, **{field: small}), operations)
-            less = less and one_by_one(prober, less)
-            if less and len(less[1]) < len(operations):
-                config, operations = less
-                break
-    return config, operations
+    for field in numbers_of(prober.config) if len(prober.operations) > FEW else ():
+        for small in SMALL:
+            before = config, operations = prober.config, prober.operations
+            if small < getattr(config, field) and prober.cut(operations, structs.replace(config, **{field: small})):
+                one_by_one(prober)
+                if len(prober.operations) < len(operations):
+                    break
+            prober.config, prober.operations = before
 
 
-def shorter_lists(prober: Prober, trace: Trace) -> Trace:
+def shorter_lists(prober: Prober) -> None:
     """Make the lists of the configuration short, and their numbers plain."""
-    config, operations = trace
 
-    def attempt(plainer: Any) -> bool:
-        nonlocal config, operations
-        other = set_to(config, field, plainer)
-        shorter = prober.cut(other, operations) if other else None
-        config, operations = shorter or (config, operations)
-        return shorter is not None
+    def attempt(field: str, plainer: Any) -> bool:
+        other = set_to(prober.config, field, plainer)
+        return other is not None and prober.cut(prober.operations, other)
 
-    for field in config.__struct_fields__:
-        if isinstance(value := getattr(config, field), tuple):
-            try_each(plainer_lists(value), attempt)
-    return config, operations
+    for field in prober.config.__struct_fields__:
+        if isinstance(value := getattr(prober.config, field), tuple):
+            try_each(plainer_lists(value), partial(attempt, field))
 
 
 def set_to(config: Any, field: str, value: Any) -> Any:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from broker_tck.properties.engine.operation import BUDGET, BULK, DURATION, PLACE, Operation, belongings, marked
 from broker_tck.properties.search.reduction.numbers import position
-from broker_tck.properties.search.reduction.prober import Prober, Trace
+from broker_tck.properties.search.reduction.prober import Prober
 
 MOST_IN_PAIRS = 24
 """Of longer traces no two operations are left out at once."""
@@ -16,87 +16,64 @@ MOST_PLACED = 14
 """Of longer traces no operation is left out with another done at another time or place instead."""
 
 
-def in_chunks(prober: Prober, trace: Trace) -> Trace:
+def in_chunks(prober: Prober) -> None:
     """Leave out runs of operations, ever shorter ones."""
-    config, operations = trace
-    size = len(operations) // 2
+    size = len(prober.operations) // 2
     while size > 1:
         start = 0
-        while start < len(operations):
-            if shorter := prober.left_out(config, operations, range(start, start + size)):
-                operations = shorter[1]
-            else:
-                start += size
+        while start < len(prober.operations):
+            start += 0 if prober.left_out(range(start, start + size)) else size
         size //= 2
-    return config, operations
 
 
-def one_by_one(prober: Prober, trace: Trace) -> Trace:
+def one_by_one(prober: Prober) -> None:
     """Leave out single operations until none can be."""
-    config, operations = trace
     again = True
     while again:
         again = False
-        for i in range(len(operations) - 1, -1, -1):
-            if i < len(operations) and (shorter := prober.left_out(config, operations, (i,))):
-                operations = shorter[1]
-                again = True
-    return config, operations
+        for i in range(len(prober.operations) - 1, -1, -1):
+            again |= i < len(prober.operations) and prober.left_out((i,))
 
 
-def rewritten(prober: Prober, trace: Trace) -> Trace:
+def rewritten(prober: Prober) -> None:
     """Try traces without all that belongs to a handle, and the contract's own shorter ones, until none helps."""
-    config, operations = trace
-    while shorter := next((s for o in rewrites_of(prober, operations) if (s := prober.cut(config, o))), None):
-        if shorter[1] == operations:
-            break
-        operations = shorter[1]
-    return config, operations
+    before = None
+    while prober.operations != before:
+        before = prober.operations
+        if not any(map(prober.cut, rewrites_of(prober))):
+            return
 
 
-def rewrites_of(prober: Prober, operations: list[Operation]) -> Iterator[list[Operation]]:
+def rewrites_of(prober: Prober) -> Iterator[list[Operation]]:
     """Shorter traces to try."""
+    operations = prober.operations
     for places in belongings(operations):
         yield [o for i, o in enumerate(operations) if i not in places]
     yield from prober.rewrites(operations)
 
 
-def merged(prober: Prober, trace: Trace) -> Trace:
+def merged(prober: Prober) -> None:
     """Make one of two clock steps that follow each other."""
-    config, operations = trace
     i = 0
-    while i + 1 < len(operations):
-        a, b = operations[i], operations[i + 1]
+    while i + 1 < len(prober.operations):
+        a, b = prober.operations[i : i + 2]
         steps = {field: getattr(a, field) + getattr(b, field) for field in marked(type(a), DURATION) if a.tag == b.tag}
-        both = structs.replace(a, **steps)
-        if steps and (shorter := prober.cut(config, [*operations[:i], both, *operations[i + 2 :]])):
-            operations = shorter[1]
-        else:
-            i += 1
-    return config, operations
+        both = [*prober.operations[:i], structs.replace(a, **steps), *prober.operations[i + 2 :]]
+        i += 0 if steps and prober.cut(both) else 1
 
 
-def pairs(prober: Prober, trace: Trace) -> Trace:
+def pairs(prober: Prober) -> None:
     """Leave out one operation and change another for it: a longer clock step, a smaller budget, a place."""
-    config, operations = trace
     i = 0
-    while i < len(operations):
-        shorter = next((s for o in made_up_for(operations, i) if (s := prober.cut(config, o))), None)
-        if shorter:
-            operations = shorter[1]
-        else:
-            i += 1
-    return config, operations
+    while i < len(prober.operations):
+        i += 0 if any(map(prober.cut, made_up_for(prober.operations, i))) else 1
 
 
-def two_at_once(prober: Prober, trace: Trace) -> Trace:
+def two_at_once(prober: Prober) -> None:
     """Leave out two operations of a short trace, as neither may go without the other."""
-    config, operations = trace
     j = 1
-    while j < len(operations) <= MOST_IN_PAIRS:
-        shorter = next((s for i in range(j) if (s := prober.left_out(config, operations, (i, j)))), None)
-        operations, j = (shorter[1], 1) if shorter else (operations, j + 1)
-    return config, operations
+    while j < len(prober.operations) <= MOST_IN_PAIRS:
+        j = 1 if any(prober.left_out((i, j)) for i in range(j)) else j + 1
 
 
 # ---- What makes up for an operation

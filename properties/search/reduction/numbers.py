@@ -19,73 +19,60 @@ from broker_tck.properties.engine.operation import (
     marked,
 )
 from broker_tck.properties.search.reduction.plainer import much_smaller_numbers
-from broker_tck.properties.search.reduction.prober import Prober, Trace
+from broker_tck.properties.search.reduction.prober import Prober
 
 Numbers = Callable[[Operation], list[tuple[str, int]]]
 """The fields of an operation that hold numbers of one kind, with what is in them."""
 
 
-def simpler_positions(prober: Prober, trace: Trace) -> Trace:
+def simpler_positions(prober: Prober) -> None:
     """Make ledgers and entries plain, each wherever it is named."""
-    config, operations = trace
-    for field, value in dict.fromkeys(part for operation in operations for part in position(operation)):
-        operations = prober.plainer(config, operations, value, partial(all_renumbered, field))
-    return config, operations
+    for field, value in dict.fromkeys(part for operation in prober.operations for part in position(operation)):
+        prober.plainer(value, partial(all_renumbered, field))
 
 
-def nearer_positions(prober: Prober, trace: Trace) -> Trace:
+def nearer_positions(prober: Prober) -> None:
     """Close the gaps between ledgers and entries; neighbours, which may matter, stay neighbours."""
-    return nearer(prober, trace, numbered, 0)
+    nearer(prober, numbered, 0)
 
 
-def nearer_times(prober: Prober, trace: Trace) -> Trace:
+def nearer_times(prober: Prober) -> None:
     """Close the gaps between times: each alone may not come nearer, as it stands to others as it must."""
-    return nearer(prober, trace, timed, clock_of(trace[0]) or 0)
+    nearer(prober, timed, clock_of(prober.config) or 0)
 
 
-def nearer(prober: Prober, trace: Trace, numbers: Numbers, zero: int) -> Trace:
+def nearer(prober: Prober, numbers: Numbers, zero: int) -> None:
     """Close the gaps between numbers, the lowest of which is as far above ``zero``."""
-    config, operations = trace
     rank = 0
-    while rank < len(ranked(operations, numbers)):
-        gap = gap_below(ranked(operations, numbers), rank, zero)
-        operations = prober.plainer(config, operations, gap, partial(closed_up, numbers, rank, zero))
+    while rank < len(ranked(prober.operations, numbers)):
+        gap = gap_below(ranked(prober.operations, numbers), rank, zero)
+        prober.plainer(gap, partial(closed_up, numbers, rank, zero))
         rank += 1
-    return config, operations
 
 
-def renamed(prober: Prober, trace: Trace) -> Trace:
+def renamed(prober: Prober) -> None:
     """Name handles in the order of their first use."""
-    config, operations = trace
-    other = by_first_use(operations)
-    return trace if other == operations else prober.cut(config, other) or trace
+    other = by_first_use(prober.operations)
+    if other != prober.operations:
+        prober.cut(other)
 
 
-def simpler_fields(prober: Prober, trace: Trace) -> Trace:
+def simpler_fields(prober: Prober) -> None:
     """Make fields as plain as the failure allows."""
-    config, operations = trace
-    for i in range(len(operations)):
-        for field in operations[i].__struct_fields__ if i < len(operations) else ():
-            zero = (clock_of(config) or 0) if field in marked(type(operations[i]), TIME) else 0
-            value = getattr(operations[i], field)
-            operations = prober.plainer(config, operations, value, partial(with_field, i, field), zero)
-    return config, operations
+    for i in range(len(prober.operations)):
+        for field in prober.operations[i].__struct_fields__ if i < len(prober.operations) else ():
+            operation = prober.operations[i]
+            zero = (clock_of(prober.config) or 0) if field in marked(type(operation), TIME) else 0
+            prober.plainer(getattr(operation, field), partial(with_field, i, field), zero)
 
 
-def smaller_bulk(prober: Prober, trace: Trace) -> Trace:
+def smaller_bulk(prober: Prober) -> None:
     """Make bulk operations small first of all, as each probe pays for them."""
-    config, operations = trace
-    for i in range(len(operations) - 1, -1, -1):
-        for field in marked(type(operations[i]), BULK) if i < len(operations) else ():
-            without = prober.left_out(config, operations, (i,))
-            operations = without[1] if without else fewer(prober, config, operations, i, field)
-    return config, operations
-
-
-def fewer(prober: Prober, config: Any, operations: list[Operation], i: int, field: str) -> list[Operation]:
-    """Have an operation do much less in bulk."""
-    value = getattr(operations[i], field) if i < len(operations) else 0
-    return prober.tried(config, operations, value, partial(with_field, i, field), much_smaller_numbers(value))
+    for i in range(len(prober.operations) - 1, -1, -1):
+        for field in marked(type(prober.operations[i]), BULK) if i < len(prober.operations) else ():
+            if not prober.left_out((i,)):
+                value = getattr(prober.operations[i], field)
+                prober.tried(value, partial(with_field, i, field), much_smaller_numbers(value))
 
 
 # ---- The operations with something else in their place

@@ -1,4 +1,4 @@
-"""Tries whether a trace still fails, and counts what that costs."""
+"""Tries whether a shorter trace still fails, and counts what that costs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from broker_tck.properties.engine.operation import Operation, bulk, valid
 from broker_tck.properties.search.reduction.plainer import Values, plainer_values, try_each
 from broker_tck.properties.search.reduction.shorter import kept
 
-Trace = tuple[Any, list[Operation]]
-"""Configuration and operations."""
 Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
 Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
@@ -29,7 +27,7 @@ BULK_TO_ONE = 4
 
 
 class Prober:
-    """Tries traces that may fail as one did, while there is work to be put into it."""
+    """A trace that fails, and what may take its place: traces that fail as it did, while there is work to be put in."""
 
     def __init__(
         self,
@@ -43,15 +41,20 @@ class Prober:
         self.rewrites = rewrites
         self.without = without
         self.probes = self.work = 0
+        self.config: Any = defaults
+        self.operations: list[Operation] = []
 
-    def cut(self, config: Any, operations: list[Operation]) -> Trace | None:
-        """The trace up to its failure, if it fails, and there is still work to be put into it."""
+    def cut(self, operations: list[Operation], config: Any = None) -> bool:
+        """Take a trace, up to its failure, if it fails, and there is still work to be put into it."""
+        config = self.config if config is None else config
         self.probes += 1
         self.work += len(operations) + bulk(operations) // BULK_TO_ONE
         if self.is_tired() or not (valid(config) and all(map(valid, operations))):
-            return None
+            return False
         at = self.fails(config, operations)
-        return None if at is None else (config, operations[: at + 1])
+        if at is not None:
+            self.config, self.operations = config, operations[: at + 1]
+        return at is not None
 
     def is_tired(self) -> bool:
         """Whether as much work was put into it as there is."""
@@ -61,27 +64,22 @@ class Prober:
         """Whether it ends with what it has: a shorter trace may do."""
         return self.probes > MOST_PROBES or self.is_tired()
 
-    def left_out(self, config: Any, operations: list[Operation], gone: Collection[int]) -> Trace | None:
-        """The trace without the operations at some places, if it fails."""
-        return next((s for o in self.without(config, operations, gone) if (s := self.cut(config, o))), None)
+    def left_out(self, gone: Collection[int]) -> bool:
+        """Leave out the operations at some places."""
+        return any(map(self.cut, self.without(self.config, self.operations, gone)))
 
-    def plainer(
-        self, config: Any, operations: list[Operation], value: Any, changed: Changed, zero: int = 0
-    ) -> list[Operation]:
+    def plainer(self, value: Any, changed: Changed, zero: int = 0) -> None:
         """Try plainer values in place of one."""
-        return self.tried(config, operations, value, changed, plainer_values(value, zero))
+        self.tried(value, changed, plainer_values(value, zero))
 
-    def tried(
-        self, config: Any, operations: list[Operation], value: Any, changed: Changed, values: Values
-    ) -> list[Operation]:
+    def tried(self, value: Any, changed: Changed, values: Values) -> None:
         """Try values in place of one."""
 
         def attempt(plainer: Any) -> bool:
-            nonlocal operations, value
-            other = changed(operations, value, plainer)
-            if shorter := self.cut(config, other) if other else None:
-                operations, value = shorter[1], plainer
-            return shorter is not None
+            nonlocal value
+            other = changed(self.operations, value, plainer)
+            taken = bool(other) and self.cut(other or [])
+            value = plainer if taken else value
+            return taken
 
         try_each(values, attempt)
-        return operations

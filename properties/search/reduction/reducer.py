@@ -32,10 +32,10 @@ from broker_tck.properties.search.reduction.numbers import (
     simpler_positions,
     smaller_bulk,
 )
-from broker_tck.properties.search.reduction.prober import Prober, Trace
+from broker_tck.properties.search.reduction.prober import Prober
 
-Pass = Callable[[Prober, Trace], Trace]
-"""Makes a trace shorter or plainer, as far as it goes."""
+Pass = Callable[[Prober], None]
+"""Makes its trace shorter or plainer, as far as it goes."""
 
 FIRST: tuple[Pass, ...] = (smaller_bulk, in_chunks)
 """What is tried once, before all else: it makes each later probe cheap."""
@@ -60,14 +60,18 @@ PASSES: tuple[Pass, ...] = (
 class Reducer(Prober):
     """Reduces one trace."""
 
-    def reduce(self, config: Any, operations: Sequence[Operation]) -> Trace:
+    def reduce(self, config: Any, operations: Sequence[Operation]) -> tuple[Any, list[Operation]]:
         """The shortest trace found. It fails, and unless the work ran out, nothing can be left out of it."""
-        trace = self.cut(config, list(operations)) or (config, list(operations))
+        self.config, self.operations = config, [*operations]
+        self.cut(self.operations)
         for smaller in FIRST:
-            trace = smaller(self, trace)
+            smaller(self)
         before = None
-        while trace != before and not self.is_spent():
-            before = trace
+        while (self.config, self.operations) != before and not self.is_spent():
+            before = self.config, self.operations
             for smaller in PASSES:
-                trace = trace if self.is_tired() else smaller(self, trace)
-        return trace if self.is_tired() else one_by_one(self, trace)
+                if not self.is_tired():
+                    smaller(self)
+        if not self.is_tired():
+            one_by_one(self)
+        return self.config, self.operations

@@ -37,7 +37,7 @@ class EmptySetCalledBack(SortedBucketsTracker):
 
 
 class ErrorCheckingLock:
-    """A lock that says so where it would be waited for in vain."""
+    """A lock that raises an error instead of a deadlock."""
 
     def __init__(self) -> None:
         self.taken = False
