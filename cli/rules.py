@@ -107,7 +107,7 @@ def print_rule(rule: dict[str, Any]) -> None:
         if rule[name]:
             click.echo(f"  {name:<9} {', '.join(rule[name])}")
     if rule["accepts"]:
-        click.echo("  mistakes      by the names that `accepts` takes:")
+        click.echo("  mistakes  by the names that `accepts` takes:")
     for mistake in rule["accepts"]:
         click.echo(f"    {mistake['name']!r}")
         for line in filled("        ", mistake["words"], width_here()) if mistake["words"] else ():

@@ -90,7 +90,7 @@ def result_of(subject: str, profile: str, **changes: Any) -> ProfileResult:
         "walks": 3,
         "walked": 4,
         "machine_steps": 0,
-        "residual": 1.0,
+        "failure_bound": 1.0,
         "deviations": {},
         "left_out": [],
         "accepted": [],

@@ -73,7 +73,7 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     (finding,) = checked.findings
     assert finding.rule == "DD-05"
     assert finding_result(finding).what.startswith(
-        "Your tracker does not do DD-05 in the way that it accepts (rounded down), but "
+        "Your tracker does not do DD-05 as it accepts (rounded down), but "
     )
 
 
@@ -117,14 +117,14 @@ def test_every_format_shows_what_is_accepted(cli: Any, monkeypatch: pytest.Monke
         ({"DD-05": ("rounded down", 1)}, "it has to be such as"),
         (
             {"DD-05": "sideways"},
-            "unknown way 'sideways' of DD-05; there are: absent, rounded down, rounded up, to the next, nearest, ",
+            "unknown mistake 'sideways' of DD-05; there are: absent, rounded down, rounded up, to the next, nearest, ",
         ),
         (
             {"DD-05": "rounded dawn"},
-            r"unknown way 'rounded dawn' of DD-05; did you mean 'rounded down'\? There are: ",
+            r"unknown mistake 'rounded dawn' of DD-05; did you mean 'rounded down'\? There are: ",
         ),
         ({"DD-99": "absent"}, r"profile timebucket-ideal has no rule 'DD-99'; did you mean 'DD-\d+'\?$"),
-        ({"DD-08": "absent"}, "profile timebucket-ideal knows no way to do DD-08 otherwise"),
+        ({"DD-08": "absent"}, "profile timebucket-ideal knows no mistake of DD-08"),
     ],
 )
 def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> None:
@@ -134,7 +134,7 @@ def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> N
 
 def test_rule_with_several_clauses_needs_the_clause() -> None:
     with pytest.raises(
-        ValueError, match=r"'absent' is one of several ways of DD-14; say which: 'fixed_delay.still_fixed: absent', "
+        ValueError, match=r"'absent' is one of several mistakes of DD-14; say which: 'fixed_delay.still_fixed: absent', "
     ):
         CONTRACT.model("timebucket-ideal~DD-14:absent")
     model = CONTRACT.model("timebucket-ideal~DD-14:fixed_delay.still_fixed:absent")

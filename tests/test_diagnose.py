@@ -39,7 +39,7 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
         diagnoser = Diagnoser(subject, MODEL)
         done = first_failing(subject)
         assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
-        unknown = replace(finding.diagnosis, ways=())
+        unknown = replace(finding.diagnosis, mistakes=())
         assert not diagnoser.explains(unknown, done.config, done.operations)
 
 

@@ -150,5 +150,5 @@ def test_run_at_zero_breaks_the_rule() -> None:
     finding = found(subject, next(failing(subject)))
     assert finding is not None
     assert finding.diagnosis.rules == ("DD-22",)
-    assert [way.clause for way in finding.diagnosis.ways] == ["timer.earliest_at_first"]
+    assert [way.clause for way in finding.diagnosis.mistakes] == ["timer.earliest_at_first"]
     assert len(finding.operations) == 1

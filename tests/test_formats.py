@@ -38,7 +38,7 @@ def finding() -> FindingResult:
         sentences=("Some.", "Others."),
         looks=("a", "b"),
         sources=("c", "d"),
-        ways=(),
+        mistakes=(),
         diagnosis="",
         config={},
         operations=(),

@@ -40,7 +40,7 @@ def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("mistake", "told"),
     [
         ("DD-02 absent", "Your tracker gives every millisecond a bucket of its own; "),
         ("DD-02 buckets.width_of: always_ten_bits", "Your tracker makes all buckets 1024 ms wide; "),
@@ -66,23 +66,23 @@ FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
 @pytest.mark.parametrize(
     ("diagnosis", "told"),
     [
-        (Diagnosis(("DD-01",), ()), "open: no known mistake does all of this; DD-01 is the rule for what differs"),
+        (Diagnosis(("DD-01",), ()), "unknown: no known mistake explains this trace; DD-01 is a guess from the operation that failed"),
         (Diagnosis(("DD-07",), (), invariant=True), "certain: judged on what was observed alone"),
         (
             Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
-            "certain: on this trace and on 160 whole walks a model ",
+            "certain: a model with this mistake agrees with your tracker on this trace and on 160 whole walks",
         ),
         (
             Diagnosis(("DD-01", "DD-02"), (FIRST,), 3, 3, 20),
-            "But that explains what goes wrong first only on 3 of 20 whole walks. It may be DD-02 instead, ",
+            "But it explains the first failure only on 3 of 20 other failing walks. It may be DD-02 instead, ",
         ),
-        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3, 20), "walks. So does one that breaks DD-02 instead"),
-        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), "likely: a model that does the same agrees with your tracker "),
-        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains what goes wrong first on 15 of 20 whole walks"),
-        (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first on 3 of 4 whole walks"),
+        (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3, 20), "walks. So does a model that breaks DD-02 instead"),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), "likely: a model with this mistake agrees with your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains the first failure on 15 of 20 other failing walks"),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first failure on 3 of 4 other failing walks"),
         (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: on this trace it looks as if your tracker "),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
-        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not wherever one thing in this trace is changed"),
+        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not on some traces that differ from this one in one thing"),
     ],
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:

@@ -118,7 +118,7 @@ def test_one_bug_is_one_finding(bug: Any, rule: str, ways: tuple[str, ...]) -> N
     assert run.complaints == []
     (finding,) = run.findings
     assert finding.rule == rule
-    assert tuple(way.name for way in finding.diagnosis.ways) == ways
+    assert tuple(way.name for way in finding.diagnosis.mistakes) == ways
     assert ("Mistake" in story(finding_result(finding))) is any(name != "absent" for name in ways)
 
 
@@ -132,11 +132,11 @@ def test_the_better_explained_comes_first_and_knows_the_other() -> None:
     subject = wrong(way)
     finding = found(subject, first_failing(subject))
     assert finding is not None
-    guess = replace(finding.diagnosis, rules=("DD-20",), ways=(mistake_of("DD-20 absent"),), whole=False)
+    guess = replace(finding.diagnosis, rules=("DD-20",), mistakes=(mistake_of("DD-20 absent"),), whole=False)
     worse = replace(finding, diagnosis=replace(guess, shown=12, telling=20))
     diagnoser = Diagnoser(subject, MODEL)
     assert told_once(diagnoser, [worse, finding]) == [replace(finding, also=(worse,))]
-    unknown = replace(worse, diagnosis=replace(guess, ways=()))
+    unknown = replace(worse, diagnosis=replace(guess, mistakes=()))
     assert [*sorted([unknown, worse, finding], key=order)] == [finding, worse, unknown]
 
 

@@ -66,7 +66,7 @@ def test_subject_that_hangs_is_a_finding() -> None:
     assert finding is not None
     assert [o.tag for o in finding.operations] == ["add", "get"]
     assert finding.difference.seen == {"error": "Hang", "message": "no answer within the limit"}
-    assert (finding.diagnosis.rules, finding.diagnosis.ways) == (("DD-20",), ())
+    assert (finding.diagnosis.rules, finding.diagnosis.mistakes) == (("DD-20",), ())
     assert "Hang: no answer within the limit" in story(finding_result(finding))
 
 
@@ -96,7 +96,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert len(finding.operations) == 1
     assert last is None or finding.operations[-1].tag == last
     assert finding.difference.seen == error
-    assert finding.diagnosis.ways == ()
+    assert finding.diagnosis.mistakes == ()
     assert finding.diagnosis.sentence == "No known mistake of a rule explains this."
     assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 

@@ -265,7 +265,7 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert (status, err) == (3, "")
     assert answered == [([each.question for each in ANSWERS], 5, 9, 3)]
     lines = [re.split(r"  +", line.strip()) for line in out.splitlines()]
-    assert lines[0] == ["subject", "profile", "which is", "operations", "residual", "rules broken", "verdict"]
+    assert lines[0] == ["subject", "profile", "which is", "operations", "failures", "rules broken", "verdict"]
     assert lines[1] == ["pulsar-3.0.7/in-memory", "heap", "its own", "1,234,567", "< 0.003", "-", "conforms"]
     assert lines[2][2:] == ["the specification", "1,234,567", "-", "DD-11, DD-02", "BROKEN"]
     assert lines[5][2:] == ["its own", "0", "-", ANSWERS[4].why, "NO VERDICT"]

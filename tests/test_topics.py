@@ -170,5 +170,5 @@ def test_trace_that_fails_only_where_it_is_not_looked_at_is_noted(factory: type,
     assert diagnoser.fitting(trace.config, trace.operations) == []
     found = find(diagnoser, trace.walk)
     assert found is not None
-    assert (found.unasked, found.diagnosis.ways == ()) == (unasked, unasked)
+    assert (found.unasked, found.diagnosis.mistakes == ()) == (unasked, unasked)
     assert " ".join(story(finding_result(found)).split()).count(f"Note {UNASKED}") == unasked

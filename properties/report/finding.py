@@ -164,7 +164,7 @@ def notes(told: FindingResult, width: int) -> list[str]:
     """How sure the diagnosis is, what to look at first, and where the rule is from."""
     out = filled("  How sure    ", told.certainty, width) if told.certainty else []
     mistakes = "; or ".join(filter(None, map(way_text, told.mistakes)))
-    out += filled("  Mistake   ", mistakes, width) if mistakes else []
+    out += filled("  Mistake     ", mistakes, width) if mistakes else []
     several = len(told.rules) > 1
     for number, look, source in zip_longest(told.rules, told.looks, told.sources):
         of = f" ({number})" if several else ""

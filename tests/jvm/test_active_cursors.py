@@ -49,7 +49,7 @@ def from_nothing(subject: Subject, profile: str, such: Callable[[Walk], Any] = b
     found = [find(diagnoser, done) for done in walks]
     return min(
         filter(None, found),
-        key=lambda f: (not f.diagnosis.ways, len(f.diagnosis.rules), len(f.operations)),
+        key=lambda f: (not f.diagnosis.mistakes, len(f.diagnosis.rules), len(f.operations)),
         default=None,
     )
 
