@@ -1,13 +1,14 @@
 """The container ``lazy-list``: positions in order with their ranks, brought up to date when somebody asks.
 
 The rank of a position is the number of cursors at it and before it, so a cursor that moves changes the ranks of the
-positions that it passes. Where half of the cursors are to be moved, all ranks are counted anew. A cursor that only
-moves along with the others so costs nothing until somebody asks.
+positions that it passes. If an eighth of the cursors or more are to be moved, all ranks are counted anew. So a cursor
+that only moves along with the others costs nothing until somebody asks.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import count
 from typing import ClassVar
 
 from broker_tck.implementations.active_cursors.parts import Container, Slot
@@ -42,22 +43,22 @@ class LazyList(Container[Member]):
 
     def get_slowest_cursor_position(self) -> Position | None:
         """The first position."""
-        self._bring_up_to_date()
+        if self._waiting:
+            self._bring_up_to_date()
         return self._order[0] if self._order else None
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
         """The rank of the cursor's position."""
-        self._bring_up_to_date()
+        if self._waiting:
+            self._bring_up_to_date()
         member = self._by_name.get(cursor.name)
         return self._ranks[member.counted] if member and member.counted else 0
 
     # ---- Bringing the ranks up to date
 
     def _bring_up_to_date(self) -> None:
-        if not self._waiting:
-            return
         tracked = self._ranks[self._order[-1]] if self._order else 0
-        if 2 * len(self._waiting) >= tracked:
+        if 8 * len(self._waiting) >= tracked:
             self._build_anew()
         else:
             for member in self._waiting:
@@ -68,7 +69,7 @@ class LazyList(Container[Member]):
 
     def _build_anew(self) -> None:
         tracked = sorted([member.position for member in self._by_name.values() if member.position is not None])
-        self._ranks = {position: rank for rank, position in enumerate(tracked, 1)}
+        self._ranks = dict(zip(tracked, count(1), strict=False))  # the last one of a position counts
         self._order = [*self._ranks]
 
     def _move(self, old: Position | None, new: Position | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import ClassVar
 
 from broker_tck.implementations.interface import (
@@ -62,10 +62,10 @@ class Client(ABC):
     def fire(self) -> None:
         """Do what a firing does."""
 
-    def request(self, ids: Iterable[Position]) -> None:
+    def request(self, ids: Collection[Position]) -> None:
         """Call the application, and request all ids at once."""
-        requested = sorted(ids)
-        emit(self.consumer, requested, at_once=max(len(requested), 1))
+        if ids:
+            emit(self.consumer, sorted(ids), at_once=len(ids))
 
     def disarm(self) -> None:
         """Cancel the timeout that is pending."""
@@ -186,7 +186,7 @@ class Ticker(Client):
         self.request(ids)
 
     @abstractmethod
-    def due(self) -> Iterable[Position]:
+    def due(self) -> Collection[Position]:
         """Take what is due."""
 
     def close(self) -> None:

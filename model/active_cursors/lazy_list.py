@@ -10,8 +10,9 @@ to run in a circle. Here nothing is taken out twice.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from itertools import takewhile
+from operator import attrgetter
 
 from broker_tck.model.active_cursors.specification import Cursor, Order, Position
 from broker_tck.model.java_collections import ConcurrentHashOrder, HashOrder, PriorityQueue
@@ -34,6 +35,9 @@ class Node:
         self.counter = [0]
 
 
+PLACE = attrgetter("position")
+
+
 class CountedList:
     """The nodes in order, and their counters."""
 
@@ -53,7 +57,7 @@ class CountedList:
 
     def insert(self, node: Node) -> None:
         """Insert a node behind all that are not after it."""
-        at = len([*takewhile(lambda other: other.position <= node.position, self.nodes)])
+        at = bisect_right(self.nodes, node.position, key=PLACE)
         tied = self.first_beside(at, node.position)
         node.counter = self.nodes[tied].counter if tied < at else [at]
         self.nodes.insert(at, node)
@@ -102,10 +106,9 @@ class CountedList:
 
     def move_on(self, node: Node, at: int, new: Place) -> None:
         """Insert a node behind those that it passes; each of their positions has one cursor less up to it."""
-        passed = [*takewhile(lambda other: other.position < new, self.nodes[at:])]
+        start, at = at, bisect_left(self.nodes, new, at, key=PLACE)
         node.counter[0] -= 1
-        self.recount(passed, -1, done=node.position)
-        at += len(passed)
+        self.recount(self.nodes[start:at], -1, done=node.position)
         if at < len(self.nodes) and self.nodes[at].position == new:
             node.counter = self.nodes[at].counter
         else:
@@ -114,9 +117,8 @@ class CountedList:
 
     def move_back(self, node: Node, at: int, new: Place) -> None:
         """Insert a node before those that it passes; each of their positions has one cursor more up to it."""
-        passed = [*takewhile(lambda other: other.position > new, reversed(self.nodes[:at]))]
-        self.recount(passed, 1, done=node.position)
-        at -= len(passed)
+        end, at = at, bisect_right(self.nodes, new, 0, at, key=PLACE)
+        self.recount(reversed(self.nodes[at:end]), 1, done=node.position)
         if at and self.nodes[at - 1].position == new:
             node.counter = self.nodes[at - 1].counter
         else:
