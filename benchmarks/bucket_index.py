@@ -219,7 +219,7 @@ def bucket(messages: int = MESSAGES, counts: Sequence[int] = BUCKETS) -> Result:
     columns = {f"{count:,} buckets": beside(count, messages, heap, plain, taking) for count in counts}
     claims = [claim for name, cells in columns.items() for claim in claims_of(name, cells)]
     columns["in memory"] = {
-        MEMORY: [100 * plain.growth / heap.growth],
+        MEMORY: [100 * plain.growth / max(heap.growth, 1)],
         "bytes a message, before it is sealed": [plain.growth / messages],
         "adding, times as long as in memory": [1.0],
         "handing out, times as long as in memory": [1.0],
@@ -239,7 +239,7 @@ def beside(count: int, messages: int, heap: Weighed, plain: Weighed, taking: flo
         before = fresh(unsealed, messages // 10, folder)
     at_rest = max(added.growth, *(each.growth for each in recovered))
     return {
-        MEMORY: [100 * at_rest / heap.growth],
+        MEMORY: [100 * at_rest / max(heap.growth, 1)],
         "bytes a message, before it is sealed": [before],
         "adding, times as long as in memory": [added.seconds / plain.seconds],
         "handing out, times as long as in memory": [taken / taking],

@@ -72,9 +72,7 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     assert checked.verdict == BROKEN
     (finding,) = checked.findings
     assert finding.rule == "DD-05"
-    assert finding_result(finding).what.startswith(
-        "Your tracker does not do DD-05 as it accepts (rounded down), but "
-    )
+    assert finding_result(finding).what.startswith("Your tracker does not do DD-05 as it accepts (rounded down), but ")
 
 
 @pytest.mark.slow
@@ -134,7 +132,8 @@ def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> N
 
 def test_rule_with_several_clauses_needs_the_clause() -> None:
     with pytest.raises(
-        ValueError, match=r"'absent' is one of several mistakes of DD-14; say which: 'fixed_delay.still_fixed: absent', "
+        ValueError,
+        match=r"'absent' is one of several mistakes of DD-14; say which: 'fixed_delay.still_fixed: absent', ",
     ):
         CONTRACT.model("timebucket-ideal~DD-14:absent")
     model = CONTRACT.model("timebucket-ideal~DD-14:fixed_delay.still_fixed:absent")

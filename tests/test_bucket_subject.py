@@ -136,7 +136,7 @@ def test_a_loaded_segment_costs_no_more_than_its_columns() -> None:
     def load() -> None:
         queue.share(packed(rows))
 
-    assert grown(load) <= n * INDEX_SIZE + 1500
+    assert grown(load) <= n * (INDEX_SIZE + 1)
 
 
 def test_the_growing_bucket_is_packed_whenever_somebody_asked() -> None:

@@ -66,7 +66,10 @@ FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
 @pytest.mark.parametrize(
     ("diagnosis", "told"),
     [
-        (Diagnosis(("DD-01",), ()), "unknown: no known mistake explains this trace; DD-01 is a guess from the operation that failed"),
+        (
+            Diagnosis(("DD-01",), ()),
+            "unknown: no known mistake explains this trace; DD-01 is a guess from the operation that failed",
+        ),
         (Diagnosis(("DD-07",), (), invariant=True), "certain: judged on what was observed alone"),
         (
             Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
@@ -78,11 +81,17 @@ FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
         ),
         (Diagnosis(("DD-01", "DD-02"), (FIRST, SECOND), 3, 3, 20), "walks. So does a model that breaks DD-02 instead"),
         (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), "likely: a model with this mistake agrees with your tracker "),
-        (Diagnosis(("DD-01",), (FIRST,), 8, 15, 20), ", and explains the first failure on 15 of 20 other failing walks"),
+        (
+            Diagnosis(("DD-01",), (FIRST,), 8, 15, 20),
+            ", and explains the first failure on 15 of 20 other failing walks",
+        ),
         (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first failure on 3 of 4 other failing walks"),
         (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: on this trace it looks as if your tracker "),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
-        (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), ", but not on some traces that differ from this one in one thing"),
+        (
+            Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4),
+            ", but not on some traces that differ from this one in one thing",
+        ),
     ],
 )
 def test_it_is_said_how_sure_a_diagnosis_is(diagnosis: Diagnosis, told: str) -> None:

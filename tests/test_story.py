@@ -140,8 +140,7 @@ def test_error_is_told_in_words() -> None:
     raising = found(subject_of(kit.Raising), "delayed-delivery; add 0 4 +2000")
     assert raising.what.startswith("Your tracker raises LookupError: entry at `add ledger=0 entry=4 at=+")
     assert raising.certainty == (
-        "unknown: no known mistake explains this trace; "
-        f"{raising.rules[0]} is a guess from the operation that failed"
+        f"unknown: no known mistake explains this trace; {raising.rules[0]} is a guess from the operation that failed"
     )
 
 
