@@ -14,7 +14,7 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.implementations.entry_cache.legacy_policy import PerCachePolicy
 from broker_tck.implementations.entry_cache.removal_queue import FifoQueue, RemovalQueue
 from broker_tck.implementations.entry_cache.stepwise_queue import StepwiseQueue
-from broker_tck.implementations.negative_acks.clients import Cpp, CppOld, FSharp, Go, GoOld
+from broker_tck.implementations.negative_acks.clients import Cpp, Cpp37, CppOld, FSharp, Go, GoOld
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.pip_448 import SharedIndex448
@@ -29,6 +29,7 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "go": Go,
     "go-old": GoOld,
     "cpp": Cpp,
+    "cpp-3.7": Cpp37,
     "cpp-old": CppOld,
     "fsharp": FSharp,
     "removal-queue": RemovalQueue,

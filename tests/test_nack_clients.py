@@ -29,6 +29,9 @@ STEPS = {
     "pip-393-java-4.2": 4_027,
     "legacy-java": 29,
     "legacy-java-3.0": 4_018,
+    "go": 4_035,
+    "go-old": 4_015,
+    "cpp": 4_011,
 }
 
 

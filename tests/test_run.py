@@ -14,7 +14,8 @@ from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTr
 from broker_tck.model.delayed_delivery.releases import PROFILES
 from broker_tck.model.rules import replaced, rules_of
 from broker_tck.properties.contracts.delayed_delivery.operations import Fill
-from broker_tck.properties.engine.subjects import Subject, resolve
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import Subject, bundled, resolve
 from broker_tck.properties.explain import checked as checking
 from broker_tck.properties.explain import deviating, failing_walks
 from broker_tck.properties.explain.checked import PARTS, Checked, check_subject, see_deviations
@@ -48,6 +49,13 @@ def test_run_of_one_walk_says_what_it_did_not_exercise() -> None:
     checked = check_subject(subject_of(TimeBucketTracker), IDEAL, Budget(0, 1, 0), parts=PARTS[1:])
     assert (checked.verdict, checked.complaints) == (NOT_ENOUGH, [])
     assert [each.partition(" ")[0] for each in checked.unseen] == run.vacuous
+
+
+@pytest.mark.parametrize("subject", [s for c in CONTRACTS.values() for s in bundled(c)], ids=lambda s: s.name)
+def test_bundled_subject_agrees_on_a_walk_and_keeps_its_invariants(subject: Subject) -> None:
+    run = Run(subject, subject.profiles[0], 0)
+    assert [done.difference for done in checked(run, range(2), judged=1)] == [None, None]
+    assert (run.counted, run.breaches) == (1, [])
 
 
 @pytest.mark.slow

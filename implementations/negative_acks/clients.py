@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from broker_tck.implementations.interface import (
@@ -85,6 +86,10 @@ class Cpp(Client):
         self.buckets: dict[int, set[Position]] = {}
         self.closed = False
 
+    def fixed_delay(self, us: int) -> int:
+        """The delay, in whole milliseconds."""
+        return max(us // 1_000, SHORTEST_MS) * MS
+
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message; there is no backoff."""
         bucket = (self.clocks.monotonic() + self.fixed) >> self.bits << self.bits
@@ -92,18 +97,21 @@ class Cpp(Client):
         self.count_down()
 
     def count_down(self) -> None:
-        """Start the one countdown anew."""
+        """Start the one countdown anew: a third of the delay, in whole milliseconds."""
         if not self.closed:
             self.disarm()
-            self.arm(self.fixed // 3)
+            self.arm(self.fixed // MS // 3 * MS)
 
     def fire(self) -> None:
-        """Take what is due; go on only if there was anything at all."""
-        if self.buckets:
-            now = self.clocks.monotonic()
-            ids = {p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)}
+        """Take what is due; go on only if there was anything at all, and no request throws."""
+        if self.get_nacked_messages_count():
+            self.request(self.due())
             self.count_down()
-            self.request(ids)
+
+    def due(self) -> Collection[Position]:
+        """Take the buckets that are due."""
+        now = self.clocks.monotonic()
+        return {p for bucket in [b for b in self.buckets if b <= now] for p in self.buckets.pop(bucket)}
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
@@ -116,14 +124,10 @@ class Cpp(Client):
         self.buckets.clear()
 
 
-class CppOld(Client):
-    """The C++ client before v3.3.0: a map from entry to instant, looked through every third of a delay.
+class Cpp37(Cpp):
+    """The C++ client of v3.2.0 to v3.7.x: as the later ones, with a map in which the last nack of an entry counts."""
 
-    The last nack of an entry counts. Ids are requested at once, however many.
-    """
-
-    profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
-    capabilities: ClassVar[dict[str, object]] = {"backoff": False}
+    profiles: ClassVar[tuple[str, ...]] = ("cpp-3.7",)
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
@@ -132,30 +136,43 @@ class CppOld(Client):
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message; there is no backoff."""
         self.instants.put(*message_id[:2], self.clocks.monotonic() + self.fixed)
-        if self.timeout is None:
-            self.arm(self.fixed // 3)
+        self.count_down()
 
-    def fire(self) -> None:
-        """Take what is due; go on unless there was nothing at all."""
-        if len(self.instants):
-            ids = self.instants.take_before(self.clocks.monotonic())
-            self.arm(self.fixed // 3)
-            self.request(ids)
+    def due(self) -> Collection[Position]:
+        """Take what is due."""
+        return self.instants.take_before(self.clocks.monotonic())
 
     def get_nacked_messages_count(self) -> int:
         """How many entries are tracked."""
         return len(self.instants)
 
     def close(self) -> None:
-        """Disarm and forget; what is added later is tracked all the same."""
-        self.disarm()
+        """Disarm and forget."""
+        super().close()
         self.instants = LongPairMap()
+
+
+class CppOld(Cpp37):
+    """The C++ client before v3.2.0: it polls, and calls no application. A close leaves what is held."""
+
+    profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
+    capabilities: ClassVar[dict[str, object]] = {"backoff": False, "callbacks": False, "failing_requests": False}
+
+    def count_down(self) -> None:
+        """Poll after a third of the delay, unless a poll is pending."""
+        if self.timeout is None:
+            super().count_down()
+
+    def close(self) -> None:
+        """Cancel the timeout, and go on taking it for pending."""
+        if self.timeout:
+            self.timeout.cancel()
 
 
 class Ticker(Client):
     """What clients have that tick as long as they live. A nack by id counts as redelivered once."""
 
-    capabilities: ClassVar[dict[str, object]] = {"failing_requests": False, "no_delay": False}
+    capabilities: ClassVar[dict[str, object]] = {"failing_requests": False, "no_delay": False, "closes_inside": False}
     by_id: ClassVar[int] = 1
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
@@ -190,9 +207,8 @@ class Ticker(Client):
         """Take what is due."""
 
     def close(self) -> None:
-        """End the ticker."""
+        """End the ticker; what is held stays."""
         self.disarm()
-        self.begin()
 
 
 class Go(Ticker):
@@ -237,7 +253,7 @@ class GoOld(Ticker):
         """Track a message."""
         self.instants.setdefault(self.item(message_id), self.clocks.monotonic() + self.delay(redelivery_count))
 
-    def due(self) -> set[Position]:
+    def due(self) -> Collection[Position]:
         """Take what is due."""
         now = self.clocks.monotonic()
         due = [item for item, at in self.instants.items() if at < now]
@@ -254,27 +270,47 @@ class FSharp(GoOld):
     """The F# client: whole ids as keys, at least 100 ms, and nothing is taken after close."""
 
     profiles: ClassVar[tuple[str, ...]] = ("fsharp",)
+    capabilities: ClassVar[dict[str, object]] = {"backoff": False, "failing_requests": False}
     by_id: ClassVar[int] = 0
     closed = False
+
+    def begin(self) -> None:
+        """Track nothing."""
+        super().begin()
+        self.chunks: dict[tuple[int, ...], Sequence[int]] = {}
 
     def fixed_delay(self, us: int) -> int:
         """The delay without a backoff."""
         return Client.fixed_delay(self, us)
 
     def interval(self) -> int:
-        """How far apart ticks are."""
-        return max(self.delay(0), SHORTEST_MS * MS) // 3
+        """How far apart ticks are: a third of the delay, rounded up to whole milliseconds."""
+        return math.ceil(self.fixed / MS / 3) * MS
 
     def item(self, message_id: MessageId) -> tuple[int, ...]:
-        """What of an id is the key: all of it."""
+        """What of an id is the key: all of it, but for its chunks."""
         return message_id[:3]
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message, unless closed."""
         if not self.closed:
             super().add_message(message_id, redelivery_count)
+            self.chunks.setdefault(self.item(message_id), message_id.chunks)
+
+    def request(self, ids: Collection[Position]) -> None:
+        """Call the application, and request the ids, 1,000 at once."""
+        emit(self.consumer, sorted(ids))
+
+    def due(self) -> list[Position]:
+        """Take what is due: an id for each item, or for each chunk of its message."""
+        now = self.clocks.monotonic()
+        due = [item for item, at in self.instants.items() if at < now]
+        for item in due:
+            del self.instants[item]
+        return [(item[0], entry) for item in due for entry in self.chunks.pop(item) or [item[1]]]
 
     def close(self) -> None:
         """End for good."""
         self.closed = True
         super().close()
+        self.begin()

@@ -162,7 +162,11 @@ class Maintenance(Part):
         if self.replaces_sources(merged):
             await all_of([self.tracker.delete(source) for source in sources])
         else:
-            self.tracker.retired += sources
+            self.keep(merged, sources)
+
+    def keep(self, merged: Bucket, sources: Sequence[Bucket]) -> None:
+        """The sources of a merge that failed stay stored, until a clear deletes them."""
+        self.tracker.retired += sources
 
     @rule("BD-28", needs="maintenance")
     def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:

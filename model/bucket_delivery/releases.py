@@ -277,6 +277,12 @@ async def trim_50(maintenance: Maintenance, victim: Piece) -> bool:
     return not neglected(victim.bucket) and await Maintenance.trim(maintenance, victim)
 
 
+def keep_50(maintenance: Maintenance, merged: Bucket, sources: Sequence[Bucket]) -> None:
+    """The sources of a bucket that could not be stored after the close are forgotten."""
+    if not neglected(merged):
+        Maintenance.keep(maintenance, merged, sources)
+
+
 def trimmed_50(maintenance: Maintenance, victim: Piece) -> None:
     """The piece is placed no longer. If the bucket was cut meanwhile, what is left of it stays."""
     maintenance.placed.discard(victim.low, victim.high)
@@ -352,6 +358,7 @@ class Bucket50(BucketDelivery):
             "maintenance.is_still_victim": lambda m, bucket: bool(bucket.created.outcome),
             "maintenance.trimmed": trimmed_50,
             "maintenance.replaces_sources": lambda m, bucket: bool(bucket.created.outcome),
+            "maintenance.keep": keep_50,
             "recovery.place_recovered": place_recovered_50,
             "recovery.fails_recovery": lambda r, outcome: outcome in (NOT_PERSISTED, UNREADABLE),
         },

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 
 from broker_tck.model.negative_acks.specification import (
     MS,
+    SHORTEST,
     Buckets,
     Calls,
     Clock,
@@ -81,6 +83,12 @@ def ticks_from_the_start(model: NegativeAcks) -> int | None:
 def ticks_on(model: NegativeAcks, before: int) -> int | None:  # noqa: ARG001
     """The timer ticks to the end."""
     return model.clock.now + model.delays.interval()
+
+
+def stops_its_timer(model: NegativeAcks) -> None:
+    """Close stops the timer alone: what is held stays, and is never emitted."""
+    model.timer.close()
+    model.closed = True
 
 
 # ---- Parts that several clients have
@@ -257,6 +265,27 @@ class LegacyJava30(NegativeAcks):
 # ---- C++
 
 
+def third_in_whole_ms(delays: Delays) -> int:
+    """A third of the delay is cut to whole milliseconds."""
+    return Delays.interval(delays) // MS * MS
+
+
+class ThirdInWholeMs(Delays):
+    """A third of the delay is cut to whole milliseconds."""
+
+    interval = third_in_whole_ms
+
+
+class DelayInWholeMs(Delays):
+    """The delay is set in milliseconds, and a third of it is cut to whole ones."""
+
+    interval = third_in_whole_ms
+
+    def in_units(self, us: int) -> int:
+        """Microseconds are cut before the clock's units are asked for."""
+        return us // 1_000 * self.scale
+
+
 class BitsOfUnits(Buckets):
     """The bits that are cleared are those of the clock's own units."""
 
@@ -285,6 +314,18 @@ class RestartedCountdown(Timer):
         self.closed = True
 
 
+def counts_down_after_its_calls(model: NegativeAcks) -> list[Emission]:
+    """The countdown begins anew after the calls, unless the request throws."""
+    before = len(model.buckets.held)
+    ids = model.buckets.take(model.clock.reading())
+    model.timer.settle(None)
+    emissions = model.emit(ids)
+    deadline = model.deadline_after_firing(before)
+    if deadline is not None and not (emissions and emissions[0][2] == 0):
+        model.timer.arm_for(deadline)
+    return emissions
+
+
 class Cpp(NegativeAcks):
     """The C++ client from v3.8.0 on: every nack restarts the countdown; the bits are those of nanoseconds."""
 
@@ -292,18 +333,48 @@ class Cpp(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P5", "P6", "P8", "P9", "P14")
-    NOT_APPLICABLE = ("NA-23", "NA-51", "P10")
+    NOT_APPLICABLE = ("NA-23", "P10")
     Clock = OnlyForward
+    Delays = DelayInWholeMs
     Buckets = BitsOfUnits
     Timer = RestartedCountdown
     Calls = OneRequest
     first_wait = at_next_poll
     deadline_after_firing = polls_on
+    fire = counts_down_after_its_calls
     ignores_after_close = taken_after_close
 
 
+class Cpp37(NegativeAcks):
+    """The C++ client of v3.2.0 to v3.7.x: every nack restarts the countdown; a map, where the last nack counts."""
+
+    PROFILE = "cpp-3.7"
+    POLLS = True
+    SCALE = MS
+    BREAKS = ("NA-16", "P6", "P8", "P9", "P14")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P10", "P15")
+    Clock = OnlyForward
+    Delays = ThirdInWholeMs
+    Buckets = LastNackCounts
+    Timer = RestartedCountdown
+    Calls = OneRequest
+    first_wait = at_next_poll
+    deadline_after_firing = polls_on
+    fire = counts_down_after_its_calls
+    ignores_after_close = taken_after_close
+
+
+class LeavesItsTimeout(Timer):
+    """A close cancels the timeout and goes on taking it for pending."""
+
+    def close(self) -> None:
+        pending = self.deadline is not None or self.unsettled
+        super().close()
+        self.unsettled = pending
+
+
 class CppOld(NegativeAcks):
-    """The C++ client before v3.3.0: a map of entries, polled."""
+    """The C++ client before v3.2.0: a map of entries, polled. A close drops nothing, and forgets no pending timeout."""
 
     PROFILE = "cpp-old"
     POLLS = True
@@ -311,11 +382,14 @@ class CppOld(NegativeAcks):
     BREAKS = ("NA-16", "P6", "P8", "P14")
     NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
+    Delays = ThirdInWholeMs
     Buckets = LastNackCounts
+    Timer = LeavesItsTimeout
     Calls = OneRequest
     first_wait = at_next_poll
     deadline_after_firing = polls_on
     ignores_after_close = taken_after_close
+    close = stops_its_timer
 
 
 # ---- Clients that tick
@@ -347,6 +421,7 @@ class GoOld(NegativeAcks):
     first_wait = at_next_poll
     deadline_after_firing = ticks_on
     ignores_after_close = taken_after_close
+    close = stops_its_timer
 
 
 class DeletedWhileWalked(Buckets):
@@ -389,6 +464,15 @@ class Go(NegativeAcks):
     first_wait = at_next_poll
     deadline_after_firing = ticks_on
     ignores_after_close = taken_after_close
+    close = stops_its_timer
+
+
+class WholeMsUp(Delays):
+    """A third of the delay is rounded up to whole milliseconds."""
+
+    def interval(self) -> int:
+        third = max(self.fixed(), SHORTEST * self.scale) * MS / self.scale / 3
+        return ceil(third / MS) * MS
 
 
 class FirstIdCounts(Buckets):
@@ -397,10 +481,12 @@ class FirstIdCounts(Buckets):
     key = as_it_is
     due = after_its_instant
     hold = first_counts
-    expanded = last_chunk
 
     def item(self, ledger: int, entry: int, batch_index: int) -> Item:
         return ledger, entry, batch_index + 1
+
+    def emitted(self, ids: Iterable[Position]) -> list[Position]:
+        return sorted(ids)
 
 
 class FSharp(NegativeAcks):
@@ -410,17 +496,16 @@ class FSharp(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P5", "P6", "P8", "P14")
-    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-51", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-51", "P10", "P15")
     Clock = OnlyForward
+    Delays = WholeMsUp
     Buckets = FirstIdCounts
-    Calls = OneRequest
     deadline_at_start = ticks_from_the_start
-    first_wait = at_next_poll
     deadline_after_firing = ticks_on
 
 
 PROFILES = {
     m.PROFILE: m
-    for m in (NegativeAcks, Pip393Java, Pip393Java42, LegacyJava, LegacyJava30, Go, GoOld, Cpp, CppOld, FSharp)
+    for m in (NegativeAcks, Pip393Java, Pip393Java42, LegacyJava, LegacyJava30, Go, GoOld, Cpp, Cpp37, CppOld, FSharp)
 }
 """Every profile of the contract; the first is the default."""

@@ -17,6 +17,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Capabilities,
     Chunked,
     Config,
+    Inside,
     entries_of,
 )
 from broker_tck.properties.engine.contract import Contract
@@ -39,6 +40,7 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
         one = isinstance(operation, Chunked) and operation.chunks < FEWEST_CHUNKS
         fits = (
             able(operation, capabilities)
+            and (capabilities.closes_inside or not (isinstance(operation, Inside) and operation.what == "close"))
             and not one
             and all(known.get(at, kind) == kind and at[1] <= LAST_ENTRY for at, kind in named.items())
         )

@@ -160,6 +160,7 @@ class Nacks:
 
     def __init__(self, model: NegativeAcks, choices: Choices, capabilities: Capabilities) -> None:
         self.model, self.choices = model, choices
+        self.closes_inside = capabilities.closes_inside
         below_zero = BELOW_ZERO if capabilities.negative_ids else ()
         base, ledger = one_of(choices, (*ENTRY_BASES, *below_zero)), one_of(choices, (*LEDGER_BASES, *below_zero))
         ledgers, size = one_of(choices, POOLS)
@@ -229,7 +230,8 @@ class Nacks:
 
     def inside(self) -> Inside:
         """A nack or a close inside the next callback."""
-        return Inside("close" if self.choices.below(6) == 0 else "nack", *self.position(), self.count())
+        closes = self.choices.below(6) == 0 and self.closes_inside
+        return Inside("close" if closes else "nack", *self.position(), self.count())
 
 
 def delays_of(model: NegativeAcks) -> int:

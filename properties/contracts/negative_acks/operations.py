@@ -50,6 +50,10 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request to the broker may throw."""
     no_delay: bool = True
     """Its backoff may answer with a delay of 0."""
+    callbacks: bool = True
+    """The application may do something inside its callback."""
+    closes_inside: bool = True
+    """The application may close it inside its callback."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -148,6 +152,7 @@ class Close(Operation, frozen=True, tag="close"):
 class Inside(Operation, frozen=True, tag="inside"):
     """The application nacks a message, or closes the tracker, inside the next callback; no result."""
 
+    needs = "callbacks"
     what: Literal["nack", "close"]
     ledger: LedgerId
     entry: EntryId
