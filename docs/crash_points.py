@@ -23,8 +23,8 @@ def page() -> Iterator[str]:
     met = met_in()
     yield from ("# Crash points", "")
     yield f"A broker can crash in the middle of each of these. The last column says in how many of {WALKS:,} walks it"
-    yield "does. The kit compares what the next tracker recovers with the specification. At C21 the tracker is closed and"
-    yield "does not crash. C20, a cursor whose subscription ends without a tracker, is not part of the contract."
+    yield "does. The kit compares what the next tracker recovers with the specification. At C21 the tracker is closed"
+    yield "and does not crash. C20, a cursor whose subscription ends without a tracker, is not part of the contract."
     yield from ("", "| point | what was done | walks |", "| --- | --- | ---: |")
     yield from (f"| {number} | {sentences[number]} | {met[number]} |" for number in sorted(sentences, key=place))
 
