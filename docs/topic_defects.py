@@ -6,8 +6,9 @@ from defects import Defect, Defects
 
 INTRODUCTION = """\
 What the classes of the proposal's branch get wrong, grouped by the harm. The branch was never merged, so none of this
-is a defect of a release. Nobody tried whether a whole broker gets into these states. The numbers are those of [the
-rules](rules/topic-delivery.md). [The shared index](topic-delivery.md) explains the words, and what is right.
+is a defect of a release. Nobody tried whether a whole broker gets into these states.
+[The rules](rules/topic-delivery.md) name the defects by the same numbers. [The shared index](topic-delivery.md)
+explains the words, and what is right.
 
 Each trace was run on the specification, on the profile `pip-448`, and on the subject `shared-index-448`. Profile and
 subject agree with the branch's own classes in all of the 8,613 steps that were recorded on them. The defects were
