@@ -40,19 +40,19 @@ def sources_left(model: BucketDelivery, bucket: Bucket) -> int:
 
 
 CRASH_POINTS: dict[str, tuple[str, Seen]] = {
-    "C1": ("messages were added, and are in no snapshot", lambda m, t: bool(t.mutable.queue)),
+    "C1": ("messages were added, but are in no snapshot", lambda m, t: bool(t.mutable.queue)),
     "C2": ("a bucket was sealed; its creation was asked for", lambda m, t: calls(m, "create")),
-    "C3": ("a snapshot was stored, which was reported as not persisted", orphaned),
+    "C3": ("a snapshot was stored, but reported as not persisted", orphaned),
     "C4": (
         "a snapshot is stored; its key is not put",
         some(lambda m, t, b: b.id is not None and not b.created.settled),
     ),
     "C5": (
-        "a key was put, which was reported as failed",
+        "a key was put, but reported as failed",
         some(lambda m, t, b: b.created.settled and not b.keyed and b.id is not None and b.ledgers in m.durable.keys),
     ),
     "C6": ("a key is put", some(lambda m, t, b: b.keyed)),
-    "C7": ("messages were handed out and not acknowledged", some(lambda m, t, b: handed_out(t, b, False))),
+    "C7": ("messages were handed out, but not acknowledged", some(lambda m, t, b: handed_out(t, b, False))),
     "C8": ("messages were handed out and acknowledged", some(lambda m, t, b: handed_out(t, b, True))),
     "C9": ("the deletion of a snapshot was asked for", lambda m, t: calls(m, "delete")),
     "C10": ("a snapshot is deleted; its key is there", lambda m, t: calls(m, "remove")),
@@ -95,7 +95,7 @@ CRASH_POINTS: dict[str, tuple[str, Seen]] = {
 CLEARING, CLOSING, AGAIN = "C19", "C21", "C22"
 IN_TIME = {
     CLEARING: "clear: some snapshots are deleted",
-    CLOSING: "close: messages were added, and are in no snapshot",
+    CLOSING: "close: messages were added, but are in no snapshot",
     AGAIN: "nothing has happened since the last recovery",
 }
 """Those that what was done before decides as well. C20, of a cursor without a tracker, is none of this contract."""

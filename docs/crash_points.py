@@ -22,9 +22,9 @@ def page() -> Iterator[str]:
     sentences = {**{number: text for number, (text, _) in CRASH_POINTS.items()}, **IN_TIME}
     met = met_in()
     yield from ("# Crash points", "")
-    yield f"Where a broker can crash in the middle of something, and in how many of {WALKS:,} walks it does. What"
-    yield "another tracker recovers then is compared with the specification. At C21 the tracker is closed. C20, of a"
-    yield "cursor whose subscription goes without a tracker, is none of the contract's."
+    yield f"A broker can crash in the middle of each of these. The last column says in how many of {WALKS:,} walks it"
+    yield "does. The kit compares what the next tracker recovers with the specification. At C21 the tracker is closed"
+    yield "and does not crash. C20, a cursor whose subscription ends without a tracker, is not part of the contract."
     yield from ("", "| point | what was done | walks |", "| --- | --- | ---: |")
     yield from (f"| {number} | {sentences[number]} | {met[number]} |" for number in sorted(sentences, key=place))
 

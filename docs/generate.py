@@ -99,9 +99,9 @@ checked as strictly; it *breaks* an invariant; or the rule is *not applicable*, 
 """
 
 MISBEHAVIOUR = """\
-Your subject runs in a process of its own, which the kit guards. A pass exists only if that process said so, and
-said that it had finished. Whatever else becomes of it is a finding, with the operation at which it happened and the
-shortest trace that shows it. The kit's tests run each of these subjects and compare what is seen:
+Your subject runs in its own process, which the kit guards. A check passes only if that process reports the pass, and
+then reports that it has finished. Any other end of the process is a finding, with the operation at which it happened
+and the shortest trace that shows it. The kit's tests run each of these subjects and compare what is seen:
 
 {tables}
 The same holds for `check`, `walk`, `replay`, `reduce`, `compare`, `interleave`, pytest, `from broker_tck import check`
@@ -111,23 +111,24 @@ and campaigns.
 
 | limit | is |
 | --- | --- |
-| one operation | 5 seconds of the processor, or 5 asleep; as much again for each thousand messages in bulk |
-| to be made in a Java, the first time | 24 times as long |
-| memory | the process may grow by 512 MiB; a Java limits its own heap |
-| what it prints | 64 KiB go to standard error; the rest is left out |
+| one operation | 5 seconds of the processor, or 5 asleep; the same again for each thousand messages in bulk |
+| making the first subject in a JVM | 24 times as long |
+| memory | the process may grow by 512 MiB; a JVM limits its own heap |
+| output | 64 KiB go to standard error; the rest is left out |
 
-A process that waits for a core, or that was stopped, is not asleep, so a slow machine changes no verdict. As soon as an
-operation has had its limit, a line on standard error names it. It takes longer to find the shortest trace: half a
-minute for a hang.
+A process that waits for a core, or was stopped, is not asleep, so a slow machine changes no verdict. When an operation
+reaches its limit, a line on standard error names it. The search for the shortest trace takes longer: half a minute for
+a hang.
 
-Raise `broker_tck.implementations.interface.Hang` if your subject has a timeout of its own. It is told as the kit's own.
+If your subject has its own timeout, raise `broker_tck.implementations.interface.Hang` when it expires. The kit reports
+it like its own timeout.
 
 ## Without the process
 
 `check --here` runs subjects in the command's own process, without limits, for profilers and debuggers. `check --pdb`
-and `pytest --pdb` stop in the subject's frame, in that process too.
+and `pytest --pdb` also run there, and stop in the subject's frame.
 
-Isolation is against accidents, not against malice: a subject has the rights of whoever runs the kit.
+Isolation protects against accidents, not against malice: a subject has the rights of the user who runs the kit.
 """
 
 
