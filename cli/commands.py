@@ -15,7 +15,7 @@ from broker_tck.properties.errors import BadInput
 class Commands(click.Group):
     """A group whose command NAME is ``NAME_command`` in the module NAME of a package.
 
-    ``says`` has the first sentence of each command's help, by its name; ``gone`` says what became of former commands.
+    ``says`` has the first sentence of each command's help, by its name; ``gone`` says what replaces former commands.
     """
 
     def __init__(

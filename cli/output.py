@@ -1,4 +1,4 @@
-"""What is printed, and where: results on standard output, all else on standard error, colour only on a terminal."""
+"""Printing: results go to standard output, all else to standard error. Colours appear only on a terminal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 160
-"""How wide tables are where there is no terminal to ask."""
+"""The width of tables if there is no terminal."""
 FIRST, EVERY, REDRAWN = 2.0, 10.0, 0.1
-"""Seconds until something says first how far it is, until it says so again, and until a bar is drawn again."""
+"""Seconds until the first line of progress, between two lines, and between two updates of a bar."""
 
 
 class Tell(Protocol):
-    """Says how much is done, and what else there is to say."""
+    """Shows how much is done, with a text."""
 
     def __call__(self, done: float, says: str = "", /) -> None: ...  # noqa: D102
 

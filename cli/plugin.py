@@ -45,28 +45,28 @@ from broker_tck.properties.errors import BadInput
 GENERIC = ("Callable", "Collection", "Iterator", "Mapping", "Sequence")
 """What signatures have of `collections.abc`."""
 WRITTEN = "delayed-delivery"
-"""The contract whose subject is not made here: a tracker that was written by hand, and hands nothing on."""
+"""The contract whose first subject was written by hand: a small tracker that does not call a bundled subject."""
 
 
-HEAD = '''"""A subject of the contract `{contract}` to begin with: right, since it hands each call on to one that is."""
+HEAD = '''"""A first subject of the contract `{contract}`. It conforms because it calls a bundled subject that does."""
 
 from __future__ import annotations
 '''
 SUBJECT = '''class $factory:
-    """Offers what these ask for: {protocols}.
+    """Implements these protocols: {protocols}.
 
-    Make it yours: write what each method does in place of the call of `inner`.
+    Replace each call of `inner` by your own code.
     """
 
     contract = "{contract}"
     profiles = ("{profile}",)
-    capabilities = {capabilities}  # of what may be lacked; `broker-tck subjects` shows it of others
+    capabilities = {capabilities}  # optional parts that it has; `broker-tck subjects` shows those of others
 
     def __init__(
         self,
         {given},
     ) -> None:
-        """Made by the kit for each walk. Time and timers come from what is given, and from nowhere else."""
+        """The kit makes one for each walk. Take the time and all timers from the arguments only."""
         self.inner: Any = BUNDLED["{inner}"]({arguments})
 '''
 
@@ -106,9 +106,9 @@ def names_of(name: str) -> Names:
     words = re.findall("[A-Za-z0-9]+", re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", name))
     module = "_".join(words).lower()
     if not module[:1].isalpha() or iskeyword(module):
-        raise BadInput(f"{name!r} gives a module no name: it must begin with a letter, as my-tracker does")
+        raise BadInput(f"{name!r} cannot name a module: the name must begin with a letter, as my-tracker does")
     if module in sys.stdlib_module_names:
-        raise BadInput(f"{name!r} is the name of a module of Python: take another, such as my-{name}")
+        raise BadInput(f"{name!r} is the name of a module of Python: choose another name, such as my-{name}")
     return Names(module.replace("_", "-"), module, "".join(word[0].upper() + word[1:] for word in words))
 
 

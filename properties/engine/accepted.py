@@ -1,4 +1,4 @@
-"""What a subject does otherwise and may: by its own word, or by a profile that is a class of somebody's own."""
+"""Accepted deviations: a subject declares them, or its profile is a class of the user's own."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class AcceptedMistake(msgspec.Struct, frozen=True):
     mistake: str = msgspec.field(name="way")
     reason: str
     text: str
-    """All this in a line."""
+    """The deviation in a line."""
 
 
 def accepted(subject: Subject, profile: str) -> list[AcceptedMistake]:
-    """What is accepted of a subject under a profile."""
+    """The accepted deviations of a subject under a profile."""
     reasons = {each.rule: each.reason for each in subject.accepts}
     mistakes = subject.contract.model(profile).ACCEPTS
     found = [
@@ -40,8 +40,8 @@ def accepted(subject: Subject, profile: str) -> list[AcceptedMistake]:
 
 
 def text_of(rule: str, name: str, reason: str) -> str:
-    """What is accepted in a line."""
-    return f"accepted: {rule} is done otherwise, {name!r}" + (f": {reason}" if reason else "")
+    """An accepted deviation in a line."""
+    return f"accepted: deviates from {rule} ({name})" + (f": {reason}" if reason else "")
 
 
 def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]:

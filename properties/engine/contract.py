@@ -28,7 +28,7 @@ from broker_tck.properties.engine.profiles import model_of
 from broker_tck.properties.engine.units import Unit
 
 MOST_DRAINED = 10_000
-"""A drain has so many operations at most: what comes out may set off more that has to come out."""
+"""Maximum number of operations of a drain. An operation may add more to be taken out."""
 
 
 class Maker(NamedTuple):
@@ -48,9 +48,9 @@ class Fallback(NamedTuple):
     shows: str = ""
     """The observable that differs, or ``result``; empty: it may be either."""
     given: Callable[[Sequence[Any]], bool] | None = None
-    """What has to hold of the operations of the trace. It was reduced: each of them matters."""
+    """A condition on the operations of the reduced trace, each of which matters."""
     differs: Callable[[Sequence[Any], Any, Any], bool] | None = None
-    """What has to hold of the operations, and of what was expected and seen: two lists, texts or numbers."""
+    """A condition on the operations, and on the expected and the actual value: two lists, texts or numbers."""
 
     def fits(self, operations: Sequence[Operation], observed: str, expected: Any, seen: Any) -> bool:
         """Whether the row is about a trace that fails at its end, and what differed there."""

@@ -107,7 +107,7 @@ class Subject:
             if why := barred(path):
                 raise BadInput(f"{self.name}: its file {path} {why}")
             if not path.exists():
-                raise BadInput(f"{self.name}: its file {path} is not there")
+                raise BadInput(f"{self.name}: its file {path} does not exist")
         return found
 
     @property
@@ -190,11 +190,11 @@ def declared(
     """
     contract = contract or contract_named(contract_of(factory))
     if not callable(factory):
-        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
+        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} is not callable")
     profiles = getattr(factory, "profiles", (contract.default,)) if profiles is None else profiles
     if not isinstance(profiles, list | tuple) or not profiles:
         raise BadInput(
-            f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
+            f"{name}: profiles is {profiles!r}; it must be a tuple of names, such as {(contract.default,)!r}"
         )
     otherwise = accepted(name, getattr(factory, "accepts", {}) if accepts is None else accepts)
     changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in otherwise)
@@ -235,7 +235,7 @@ def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:
         said = msgspec.convert(accepts, dict[str, str | tuple[str, str]])
     except msgspec.ValidationError:
         such = '{"DD-06": ("at its start", "the reason")}'
-        raise BadInput(f"{name}: accepts is {accepts!r}; it has to be such as {such}") from None
+        raise BadInput(f"{name}: accepts is {accepts!r}; it must be like {such}") from None
     pairs = [(rule, (way, "") if isinstance(way, str) else way) for rule, way in said.items()]
     return tuple(Accepted(rule, way, reason) for rule, (way, reason) in pairs)
 

@@ -75,13 +75,13 @@ def load(source: str) -> list[Trace]:
     if source != "-" and (why := barred(source)):
         raise BadInput(f"{short(source)}: {why}")
     if source != "-" and not exists(source):
-        raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
+        raise BadInput(f"{short(source)!r}: no such file, and not the text of a trace ('add 1 0 +2000; get 1')")
     where = "standard input" if source == "-" else source
     try:
         with nullcontext(sys.stdin) if source == "-" else Path(source).open(encoding="utf-8") as lines:
             return list(from_lines(lines, where))
     except UnicodeDecodeError:
-        raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
+        raise BadInput(f"{where}: not UTF-8 text, so not a trace; traces are JSON lines") from None
     except OSError as error:
         raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
 
@@ -126,7 +126,7 @@ def from_lines(lines: Any, where: str) -> Iterator[Trace]:
             found = True
             yield from_json(line, f"{where}:{number}")
     if not found:
-        raise BadInput(f"{where}: empty; a trace file has one JSON object a line")
+        raise BadInput(f"{where}: empty; a trace file has one JSON object on each line")
 
 
 def from_json(line: str, where: str) -> Trace:
@@ -146,7 +146,7 @@ def from_json(line: str, where: str) -> Trace:
 
 
 def parts_of(line: str) -> dict[str, Any]:
-    """The parts of a line that is JSON, if it has any."""
+    """The parts of a JSON line; empty if it is no JSON object."""
     parts = msgspec.json.decode(line)
     return parts if isinstance(parts, dict) else {}
 
@@ -171,7 +171,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
         outcome = list(step[1:]) if with_outcome else None
         if outcome is not None and len(outcome) != 1 + len(contract.observables):
             expected = ", ".join(("result", *contract.observables))
-            raise BadInput(f"{where}: step {number}: {len(outcome)} outcomes; there are to be: {expected}")
+            raise BadInput(f"{where}: step {number}: {len(outcome)} outcomes; there must be: {expected}")
         operations.append(operation_of(contract, operation, f"{where}: step {number}", strict))
         outcomes.append(outcome)
     return Trace(contract, profile, configured, operations, outcomes, where)
@@ -223,7 +223,7 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     for word in words:
         if "=" not in word:
             fields = ", ".join(contract.config.__struct_fields__)
-            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields}")
+            raise BadInput(f"{where}: {word!r} is not field=value; the fields are: {fields}")
     config: dict[str, Any] = {}
     for name, _, value in (word.partition("=") for word in words):
         if name in config:
@@ -255,14 +255,14 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
                 words[i] = int(clock) + int(words[i])
             except ValueError:
                 raise BadInput(
-                    f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds"
+                    f"{where}: {short(words[i])!r} is not a time; write milliseconds, or +milliseconds"
                 ) from None
     if not outcome.strip():
         return words
     try:
         return [words, *msgspec.json.decode(outcome, type=list[Any])]
     except msgspec.DecodeError:
-        raise BadInput(f"{where}: after {ARROW} comes a JSON array: the result and the observables") from None
+        raise BadInput(f"{where}: after {ARROW} there must be a JSON array: the result and the observables") from None
 
 
 def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:

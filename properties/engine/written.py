@@ -30,7 +30,7 @@ def words_of(operation: Operation, clock: int | None) -> list[tuple[str, str]]:
 
 
 def told(operation: Operation) -> list[tuple[str, Any]]:
-    """The fields of an operation that its text has to tell."""
+    """The fields of an operation that its text must show."""
     fields = [(name, getattr(operation, name)) for name in operation.__struct_fields__]
     defaults = [*operation.__struct_defaults__]
     while defaults and fields[-1][1] == defaults.pop():

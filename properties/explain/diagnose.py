@@ -99,10 +99,10 @@ class Diagnosis:
     def sentence(self) -> str:
         """What the subject behaves like, in words."""
         if self.invariant:
-            return "Judged on what was observed alone."
+            return "Judged by what was observed, without the model."
         if not self.mistakes:
-            return "No known mistake of a rule explains this."
-        behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
+            return "No known mistake explains this."
+        behaves = "Behaves" if self.whole else "On this trace, but not everywhere, it behaves"
         return f"{behaves} as if {' or '.join(map(in_words, self.mistakes))}."
 
 

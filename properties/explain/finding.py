@@ -1,4 +1,4 @@
-"""A finding: a violated rule, its reduced trace, and how it came to be."""
+"""A finding: a broken rule with its reduced trace, and how both are found."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ class Finding:
     difference: Difference
     diagnosis: Diagnosis
     seed: int | None
-    """The seed of the walk that found it; None: not a walk."""
+    """The seed of the walk that found it; None if no walk did."""
     found_after: int
     """The operations of the trace that was reduced."""
     answers: tuple[Any, ...] = ()
-    """What the subject answered to each operation, where that was asked."""
+    """What the subject answered to each operation; empty if unknown."""
     traceback: tuple[str, ...] = ()
-    """The lines of the subject's own traceback, where it raised at the last operation."""
+    """The lines of the subject's own traceback, if it raised at the last operation."""
     spent: bool = False
-    """Whether its reduction ran out of work, so that a shorter trace may do."""
+    """Whether its reduction ended early, so that a shorter trace may exist."""
     work: int = 0
     """How many operations were replayed to reduce it."""
     unasked: bool = False
     """Whether it fails only where not everything is asked for after each operation."""
     also: tuple[Finding, ...] = ()
-    """What else shows the same bug."""
+    """Other findings of the same bug."""
     invariants: tuple[str, ...] = ()
     """The invariants and relations, of those that walks broke, that its trace breaks as well."""
     note: str = ""
-    """Why it is not as findings are, if so: it was not reduced, say."""
+    """A note on what is unusual about it, such as a trace that was not reduced; usually empty."""
 
     @property
     def rule(self) -> str:

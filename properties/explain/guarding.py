@@ -1,4 +1,4 @@
-"""The one way to run a subject: in a guarded process. If that ends before its time, the end is the finding."""
+"""Runs a subject in a guarded process. If the process ends early, its end becomes the finding."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ MOST_UNANSWERED = 24
 MOST_STARTED = 24
 """So many replays a trace is reduced by if each starts much anew, as a Java."""
 UNREPEATED = (
-    "It did not fail again when it was replayed alone: the subject keeps something from walk to walk, or chance."
+    "The walk did not fail when it was replayed alone: the subject keeps state between walks, or is not deterministic."
 )
-NOT_REDUCED = "It was not reduced: a shorter trace does not end in the same way."
+NOT_REDUCED = "This trace was not reduced, because shorter traces do not end in the same way."
 
 
 class Came(NamedTuple):
@@ -67,7 +67,7 @@ class Task(Generic[T]):
     broken: Callable[[Checked], T]
     seed: int = 0
     kept: Sequence[Regression] = ()
-    """The kept traces that it is run on."""
+    """The regressions that it runs."""
     careful: bool = False
     """Whether each operation of a walk has the limit for itself from the beginning."""
     came: Came = field(default_factory=Came)
@@ -93,7 +93,7 @@ class Task(Generic[T]):
         return self.broken(self.as_it_is(end)) if isinstance(found, End) else found
 
     def failed(self, end: End) -> Walk:
-        """The trace to tell: the one that failed before another one, near it, ended the process; else that one."""
+        """The trace to report: one that failed before a similar trace ended the process, or else the latter."""
         return self.came.failed or walk_of(end, self.subject, self.subject.contract.model(self.profile))
 
     def fatal(self, end: End) -> Checked:
@@ -111,14 +111,14 @@ class Task(Generic[T]):
         checked = Checked(self.subject, self.profile, self.seed, self.came.walks, self.came.operations)
         checked.findings = [finding]
         if self.came.failed:
-            checked.flaky.append(f"{end.message}, on a trace near the one that is told")
+            checked.flaky.append(f"{end.message}, on a trace similar to the reported one")
         if kept := next((each for each in self.kept if self.is_on(end, each)), None):
             checked.regressions.failing.append((kept, finding))
             checked.findings = [replace(finding, note=in_file(kept))]
         return checked
 
     def is_on(self, end: End, kept: Regression) -> bool:
-        """Whether a process ended on a kept trace."""
+        """Whether a process ended on a regression."""
         walk, trace = walk_of(end, self.subject, self.subject.contract.model(self.profile)), kept.trace
         same = walk.config == trace.config and kept.is_of(self.subject, self.profile)
         return same and walk.operations == [*trace.operations][: len(walk.operations)]
@@ -185,7 +185,7 @@ def guard_of(task: Task[T], told: Callable[[Task[T]], None], careful: bool = Fal
 
 
 def run_one(task: Task[T], say: Callable[[str], None] = lambda line: None) -> T:
-    """What a task comes to."""
+    """The result of a task."""
     (found,) = run_all([task], 1, say=say)
     return found
 
@@ -197,7 +197,7 @@ def in_a_line(task: Task[Any], end: End) -> str:
         return f"{who}, while it was being made"
     done = walk_of(end, task.subject, task.subject.contract.model(task.profile))
     operation = operation_text(done.operations[-1], clock_of(done.config))
-    return f"{who}, at operation {len(done.operations)}, {operation}; a shorter trace is being looked for"
+    return f"{who}, at operation {len(done.operations)}, {operation}; its trace is being reduced"
 
 
 # ---- Findings without an answer: each replay has a process of its own

@@ -1,4 +1,4 @@
-"""One bug, one story: findings that one explanation accounts for, or that show one wrong state, are told as one."""
+"""One failure report for each bug: findings that have one explanation, or show one wrong state, are merged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from broker_tck.properties.mistakes.book import Mistake
 from broker_tck.properties.search.failing import breach_of, kind
 
 DRAWS = 24
-"""So often all kinds of operations are drawn, for one of a kind that suits the state behind a trace."""
+"""Number of draws from all kinds of operations, for one that suits the state at the end of a trace."""
 TRIED = 8
-"""So many of them are tried."""
+"""Number of them that are tried."""
 SEVERAL = 2
-"""So many steps that let two failures show are no chance."""
+"""Number of shared steps from which on two failures are not related by chance."""
 SECONDS = 2.0
 
 Kind = tuple[str, str, str]
@@ -149,7 +149,7 @@ def like(contract: Contract, failed: Walk | Finding) -> Kind:
 def shows(diagnoser: Diagnoser, one: Finding, wanted: Kind) -> bool:
     """Whether a failure of another kind is of the same operation, or shows behind steps of a finding.
 
-    Each step of a reduced trace matters. All of them have to, for the other failure, or several do without the rest.
+    Each step of a reduced trace matters. For the other failure, all steps must matter, or several without the rest.
     """
     config, steps = one.config, one.operations
     if steps[-1].tag == wanted[0]:

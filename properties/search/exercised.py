@@ -77,7 +77,7 @@ def answers_yes_or_no(clause: Clause) -> bool:
 
 @cache
 def situations_of(model: type[Reference], lacked: frozenset[str] = frozenset()) -> dict[str, str]:
-    """The situations that a run has to meet, by name, each with the number of its rule.
+    """The situations that a run must meet, by name, each with the number of its rule.
 
     There is one for each clause, and two for a clause without a condition that answers yes or no. ``lacked`` names the
     capabilities that the subject lacks.

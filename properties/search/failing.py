@@ -58,14 +58,14 @@ def fails_unasked(subject: Subject, model: type[Reference], config: Any, operati
 
 
 def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Operation]) -> bool:
-    """Whether a subject can be configured so, if it was not given so, and be asked for a whole trace."""
+    """Whether a subject accepts a configuration, unless it is the ``given`` one, and all operations of a trace."""
     contract, capabilities = subject.contract, subject.capabilities
     starts = config == given or contract.edges.may_start(config, capabilities)
     return starts and contract.can_ask(operations, capabilities)
 
 
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
-    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
+    """What a subject answers to each operation of a trace; empty if the subject hangs."""
     try:
         with Limit(subject.seconds):
             return tuple(step.result for step in record(operations, subject.fresh(config)))

@@ -1,4 +1,4 @@
-"""Whether a subject can be asked at all, what it raises, and where in its own code."""
+"""Whether a subject can be checked, what it raises, and where in its own code."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from broker_tck.properties.engine.subjects import Subject, Unmade
 from broker_tck.properties.errors import BadInput
 
 TRIED = 3
-"""A subject that can be made for none of so many configurations cannot be made."""
+"""Number of configurations that are tried before a subject counts as one that cannot be made."""
 KIT = "broker_tck.properties."
 """The modules that call a subject."""
 MOST_FRAMES = 12
-"""Of a longer traceback, as of a recursion, so many frames are told."""
+"""Maximum number of frames shown of a traceback, which a recursion makes long."""
 MOST_LINES = 100
-"""So many lines are told of its beginning and of its end, as of an error whose message is long."""
+"""Number of lines shown at the beginning and at the end of a long traceback."""
 
 
 def see_made(subject: Subject) -> None:
-    """See that a subject can be made. BadInput tells what its factory raises, and where.
+    """Raise BadInput if a subject cannot be made. The message says what its factory raises, and where.
 
-    One that says itself that it hangs is for a walk to find.
+    A factory that raises Hang is left for a walk to find.
     """
     made = (adapted(subject, SeededChoices(n)) for n in range(TRIED))
     errors = [adapter.error for adapter in takewhile(lambda adapter: isinstance(adapter, Unmade), made)]
@@ -54,7 +54,7 @@ def adapted(subject: Subject, choices: SeededChoices) -> Any:
 
 
 def see_whole(subject: Subject, config: Any, operations: Sequence[Operation], difference: Difference) -> None:
-    """See that a trace does not fail at a method that the subject lacks. BadInput names it."""
+    """Raise BadInput if a trace fails at a method that the subject lacks. The message names the method."""
     if not isinstance(difference.seen, dict) or difference.seen.get("error") != "AttributeError":
         return
     error = raised(subject, config, operations)
@@ -125,7 +125,7 @@ def near(path: str) -> str:
 
 
 def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
-    """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
+    """Stop in the debugger where a subject raises at the end of a trace, or else before the last operation."""
     error = raised(subject, config, operations)
     with passing_debugger() as debugger:
         if error and own(error):

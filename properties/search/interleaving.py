@@ -23,7 +23,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, walk_seed
 
 ENDS, WAITS = "ends", "waits"
-"""The first words of what a step answers with where its call has ended, and where it has to wait."""
+"""The first word of a step's result if its call has ended, and if it must wait."""
 MOST_STEPS = 1_000
 """No order has more."""
 
@@ -33,7 +33,7 @@ Choose = Callable[[Sequence[int]], int]
 
 @dataclass
 class Explored:
-    """What became of a scenario."""
+    """The result of a scenario."""
 
     scenario: Scenario
     orders: int = 0

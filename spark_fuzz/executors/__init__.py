@@ -1,4 +1,4 @@
-"""What runs the shards of a round: Spark, or processes of this machine."""
+"""Executors run the shards of a round: Spark, or processes of this machine."""
 
 from __future__ import annotations
 

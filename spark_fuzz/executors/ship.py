@@ -1,7 +1,7 @@
 """Shipping: the kit, its libraries, the subjects' packages and their files as one archive; nothing is installed.
 
 The executors unpack it into their working directory and look for modules there first; a variable tells them where the
-subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform have to be
+subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform must be
 the driver's.
 """
 
@@ -94,10 +94,12 @@ def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
     for subject in subjects:
         for path in subject.files:
             if path.name in ("", ".."):
-                raise BadInput(f"--ship: {subject.name}: {path} has no name; name it from the folder above it")
+                raise BadInput(f"--ship: {subject.name}: {path} has no file name; name it from the folder above it")
             other = found.setdefault(path.name, path)
             if other != path and digest(below(other, "")) != digest(below(path, "")):
-                raise BadInput(f"--ship: {other} and {path} differ and have one name; run them apart")
+                raise BadInput(
+                    f"--ship: {other} and {path} have the same name but different content; run them in two campaigns"
+                )
     return found
 
 
@@ -106,7 +108,7 @@ def installed(name: str) -> Files:
     try:
         known = distribution(name)
     except PackageNotFoundError:
-        raise BadInput(f"--ship: {name} is not installed as a package, so its files are not known") from None
+        raise BadInput(f"--ship: {name} is not installed as a package, so its files are unknown") from None
     for file in known.files or ():
         path = Path(str(file.locate()))
         if ".." not in file.parts and "__pycache__" not in file.parts and not SPARE.match(str(file)) and path.is_file():

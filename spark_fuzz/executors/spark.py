@@ -45,7 +45,7 @@ class Spark:
                 rows = self.rows(manifest, number, shards).toArrow()
                 break
             except ConnectionError:
-                raise Failed("the Java that drives Spark has ended") from None
+                raise Failed("the Java process of the Spark driver has ended") from None
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None
@@ -123,7 +123,9 @@ def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) 
 
     context = TaskContext.get()
     if context is not None and context.attemptNumber() >= ATTEMPTS:
-        return batch_of([trouble(UNFINISHED, f"Spark began it {ATTEMPTS} times, and it did not end", shard)], shard)
+        return batch_of(
+            [trouble(UNFINISHED, f"Spark started it {ATTEMPTS} times, and it never finished", shard)], shard
+        )
     rows = worker().batch(manifest, number, shard)
     if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
         raise RuntimeError(text)

@@ -58,7 +58,7 @@ ROWS = (
 CAMPAIGN = "number int, at string, kind string, text string"
 """What happened to the campaign as a whole: its manifest, who drove it from when to when, requests to stop."""
 FIGURES = "round int, kind string, subject string, profile string, name string, key string, count bigint"
-"""What each round came to, by lane and by machine."""
+"""What each round came to, by pair and by machine."""
 STATES = "round int, subject string, profile string, name string, key string"
 """Abstract states, and the round in which each was first reached."""
 FINDINGS = (

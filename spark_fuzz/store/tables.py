@@ -74,9 +74,9 @@ class Store:
             if why := barred(folder):
                 raise BadInput(f"{where}: {why}")
             if re.search(r"[][%]", str(folder)):
-                raise BadInput(f"{where}: the package deltalake cannot write to a path that has [, ] or % in it")
+                raise BadInput(f"{where}: the package deltalake cannot write to a path with [, ] or %")
             if folder.exists() and not folder.is_dir():
-                raise BadInput(f"{where}: a file; the store of a campaign is a folder")
+                raise BadInput(f"{where}: is a file; the store of a campaign is a folder")
             if (folder / OLD).exists():
                 raise BadInput(f"{where}: a store of format 1; broker-tck 0.1.0 reads it, of commit 3ed7418 or before")
             self.root, self.options = str(folder), None
@@ -148,9 +148,11 @@ class Store:
         return None
 
     def overtaken(self, by: str = "") -> BadInput:
-        """What the second driver of a store is told."""
+        """The error for the second driver of a store."""
         other = by or "another process"
-        return Overtaken(f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows it")
+        return Overtaken(
+            f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows its progress"
+        )
 
     # ---- The campaign as a whole
 
@@ -186,18 +188,18 @@ class Store:
         """The manifest. BadInput if this is no store."""
         texts = [event["text"] for event in self.events() if event["kind"] == MANIFEST]
         if not texts:
-            raise BadInput(f"{self.where}: no campaign there; `broker-tck fuzz --store {self.where}` starts one")
+            raise BadInput(f"{self.where}: has no campaign; `broker-tck fuzz --store {self.where}` starts one")
         return decoded(texts[-1], self.where)
 
     def check_free(self) -> None:
-        """BadInput if there is a campaign, unless it is a merge that was interrupted."""
+        """Raise BadInput if there is a campaign, unless it is an interrupted merge."""
         if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
-                f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
+                f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` continues it"
             )
 
     def check_new(self) -> None:
-        """BadInput if no campaign can begin there: there is one, or there can be no folder."""
+        """Raise BadInput if no campaign can begin there: one exists, or the folder cannot be made."""
         self.check_free()
         if self.options is None:
             folder = Path(self.root)

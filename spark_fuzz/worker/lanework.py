@@ -1,4 +1,4 @@
-"""What a lane's walks come to in a shard and a round: figures, rules and states counted, findings made."""
+"""The results of a pair's walks in a shard and a round: figures, counted rules and states, and findings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from broker_tck.properties.search.run import State
 from broker_tck.spark_fuzz.store.rows import Row
 
 MOST_FAILING = 24
-"""After so many failing walks, a shard leaves a lane alone until the next round."""
+"""A shard stops walking a pair after this number of failing walks, until the next round."""
 MOST_FATAL = 2
-"""After so many with no answer, likewise: each costs its limit in seconds."""
+"""The same, for walks without an answer. Each of them costs its limit in seconds."""
 MOST_ALIKE = 3
 """So many walks that fail alike are reduced, of those with no answer one; the others are counted."""
 
@@ -29,7 +29,7 @@ class Failing(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a walk came to."""
+    """The result of a walk."""
 
     operations: int
     counted: int
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 @dataclass
 class Lanework:
-    """What a lane's walks came to in a shard and round, so far."""
+    """The results of a pair's walks in a shard and round so far."""
 
     figures: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)

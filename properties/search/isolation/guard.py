@@ -44,7 +44,7 @@ RESERVED = 8
 BETWEEN = 24
 """So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
 SOON = 0.8
-"""A walk that is not written down is ended so much sooner: it has to be made again before more is said of it."""
+"""A walk that is not written down gets only this share of the limit, because it must be made again for a report."""
 IDLE = 0.02
 """A process that used less of the processor between two looks, in seconds, was idle."""
 HEARD = 2**16

@@ -1,7 +1,7 @@
-"""Subjects of other people's modules, as far as they must be known here, without importing a module here.
+"""Subjects of other people's modules, whose modules this process does not import.
 
-To import a module runs it: it may exit, hang, or start threads, which no fork has. So a guarded process imports it and
-says what the factory declares. Each process in which the subject runs imports it again.
+An import runs the module's code, which may exit, hang, or start threads that a fork would lose. So a guarded process
+imports the module and tells what the factory declares. Each process in which the subject runs imports it again.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ IMPORTING = Limits(10.0, None)
 
 
 class Unloaded:
-    """The factory of a subject whose module has not been imported here. Where it is called, it is.
+    """The factory of a subject whose module is not imported here. A call imports it.
 
-    It has what is asked of the factory where its subject does not run.
+    It has the attributes of the factory that are needed in a process in which the subject does not run.
     """
 
     def __init__(self, subject: Subject) -> None:
