@@ -34,7 +34,7 @@ class Commands(click.Group):
         return [*self.says]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name, its module imported; None: there is none of this name. BadInput if it is gone."""
+        """A command by name, its module imported; None if there is none of this name. Raises BadInput if it is gone."""
         if cmd_name in self.gone:
             raise BadInput(self.gone[cmd_name])
         if cmd_name not in self.says:

@@ -78,7 +78,7 @@ def compare_command(
 
 
 def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
-    """Print the table, and what it says in a line."""
+    """Print the table, and a summary of each subject."""
     rows = [
         (rule.number, *(WORDS[each.verdicts[rule.number]] for each in columns)) for rule in compared_rules(contract)
     ]
@@ -89,7 +89,7 @@ def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
 
 
 def summary(each: Column) -> str:
-    """What is known of a subject, in a line."""
+    """The result of a subject, in a line."""
     broken = [number for number, verdict in each.verdicts.items() if verdict is Verdict.BREAKS]
     behaves = (
         f"behaves as profile {each.profile}"
@@ -100,7 +100,7 @@ def summary(each: Column) -> str:
 
 
 def column_json(each: Column) -> dict[str, Any]:
-    """What is known of a subject as a JSON object."""
+    """The result of a subject as a JSON object."""
     return {
         "subject": each.subject,
         "behaves_as": each.profile,

@@ -45,7 +45,7 @@ COMMANDS = {
     "bench": "Measure how fast walks are.",
     "init": "Write the three files of a plug-in: a first subject, its test, and a pyproject.toml.",
 }
-"""What each command does. It is in the module of its name, see :class:`Commands`."""
+"""A sentence for each command. The module of the command has its name, see :class:`Commands`."""
 
 
 def tell_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -96,7 +96,7 @@ def terminated(_signal: int, _frame: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; answers with the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         result = cli.main(arguments, prog_name="broker-tck", standalone_mode=False)
     except (BadInput, Unavailable) as error:
@@ -121,13 +121,13 @@ def run(arguments: list[str]) -> int:
 
 
 def kit_failed(where: str) -> int:
-    """Say that the kit has a bug, and where it showed; answers with the exit status."""
+    """Report a bug of the kit with its traceback, and return the exit status."""
     click.echo(f"{where.rstrip()}\nbroker-tck: the kit failed; the traceback above shows where", err=True)
     return 3
 
 
 def unwritten(error: Unwritten) -> int:
-    """End where what is printed goes nowhere: without a word where nobody reads on; answers with the exit status."""
+    """End after output that cannot be written, silently if a pipe was closed, and return the exit status."""
     status = UNREAD
     if not error.unread:
         status = 2
@@ -138,7 +138,7 @@ def unwritten(error: Unwritten) -> int:
 
 
 def usage_text(error: click.ClickException) -> str:
-    """What is wrong with the arguments, and where it says what would be right."""
+    """The error in the arguments, with the help command that shows the right ones."""
     context = getattr(error, "ctx", None)
     text = error.format_message().rstrip(".").replace("a valid integer range", "a whole number")
     if text.startswith("No such command") and context:
@@ -147,7 +147,7 @@ def usage_text(error: click.ClickException) -> str:
 
 
 def complain(message: str, status: int = 2) -> int:
-    """Say in one line what is wrong; answers with the exit status."""
+    """Print an error in one line, and return the exit status."""
     click.echo(f"broker-tck: {' '.join(message.split())}", err=True)
     return status
 

@@ -1,4 +1,4 @@
-"""What ``fuzz --plan`` prints."""
+"""The output of ``fuzz --plan``."""
 
 from __future__ import annotations
 

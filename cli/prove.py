@@ -28,7 +28,7 @@ Examples:
 
 
 class Proofs(NamedTuple):
-    """What became of the mistakes of a profile."""
+    """The results of the mistakes of a profile."""
 
     contract: Contract
     profile: str
@@ -110,7 +110,7 @@ def prove_command(
 def results_of(
     chosen: Mapping[tuple[Contract, str], list[Candidate]], proved: Sequence[Proved], seed: int, anew: bool, whole: bool
 ) -> list[Proofs]:
-    """What became of the mistakes of each profile; if all were chosen, of its invariants as well."""
+    """The results of the mistakes of each profile; if all mistakes were chosen, of its invariants too."""
     broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
     results = []
     for ((contract, profile), wanted), invariants in zip(chosen.items(), broken, strict=True):
@@ -158,7 +158,7 @@ def print_list(every: Sequence[Candidate], as_json: bool) -> None:
 
 
 def as_document(of: Proofs) -> dict[str, Any]:
-    """What became of the mistakes of a profile, as a JSON object."""
+    """The results of the mistakes of a profile, as a JSON object."""
     return {
         "contract": of.contract.name,
         "profile": of.profile,
@@ -181,7 +181,7 @@ def as_document(of: Proofs) -> dict[str, Any]:
 
 
 def print_proofs(of: Proofs) -> None:
-    """Print what failed, and how many did not."""
+    """Print the mistakes that failed, and the number of the others."""
     rows = [(each.mistake.rule, each.mistake.name, fault(each)) for each in of.failed]
     if rows:
         print_table(f"{of.contract.name}, {of.profile}", ["rule", "mistake", ""], rows)

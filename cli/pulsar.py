@@ -106,7 +106,7 @@ def pulsar_command(
 
 
 def asked_of(releases: Sequence[str], contract: str | None) -> list[Question]:
-    """What is asked of releases. BadInput where that is nothing, or a name is unknown."""
+    """The questions about releases. Raises BadInput if there are none, or if a name is unknown."""
     if contract:
         contract_named(contract)
     try:
@@ -135,15 +135,15 @@ def page_of(
 
 
 def most_at_once() -> int:
-    """How many checks the machine's cores and its memory allow at a time; one in any case."""
+    """The number of checks that the machine's cores and memory allow at a time; at least 1."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(1, min(os.cpu_count() or 1, memory // NEEDED))
 
 
 def status(answers: list[Answer]) -> int:
-    """The exit status: 3 where a check did not come to a verdict, 1 where a class left its own profile.
+    """The exit status: 3 if a check has no verdict; else 1 if a class broke its own profile.
 
-    4 where too few walks were made to come to each rule of it.
+    4 if too few walks were made for each rule to come up.
     """
     if any(each.verdict == UNKNOWN for each in answers):
         return 3

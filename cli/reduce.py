@@ -54,5 +54,5 @@ def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -
 
 
 def told_of(found: Checked) -> list[FindingResult]:
-    """What there is to tell if the subject ends its process."""
+    """The finding, if the subject ends its process."""
     return [finding_result(each) for each in found.findings]

@@ -105,7 +105,7 @@ def replay_command(
 def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> Sequence[Subject]:
     """The subjects that were named, else the bundled ones that declare the profile and can be asked for all of a trace.
 
-    BadInput where the contract has no such profile, or one that was named cannot be asked.
+    Raises BadInput if the contract has no such profile, or if a named subject cannot be asked for all of a trace.
     """
     if profile:
         known_profile(trace.contract, profile)

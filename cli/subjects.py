@@ -54,5 +54,5 @@ def subjects_command(contract_name: str | None, as_json: bool) -> None:
 
 
 def about(name: str, profiles: Sequence[str], capabilities: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """What there is to tell of a subject."""
+    """The details of a subject."""
     return {"subject": name, "profiles": [*profiles], "capabilities": capabilities, "source": source}

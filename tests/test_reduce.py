@@ -186,8 +186,9 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
-    told = "the reduction reached its limit, so a shorter trace may exist; to go on, write `reduce` for `replay` in the"
-    assert finding_json(finding_result(spent))["unfinished"] == f"{told} last line"
+    on = "; to reduce it further, replace `replay` by `reduce` in the last line"
+    says = f"the reduction reached its limit, so a shorter trace may exist{on}"
+    assert finding_json(finding_result(spent))["unfinished"] == says
     assert "\n  Unfinished  the reduction reached its limit, " in story(finding_result(spent))
 
 

@@ -333,7 +333,7 @@ def test_place_that_holds_no_campaign_is_told_in_a_line(tmp_path: Path, referenc
     (tmp_path / "old" / "manifest.json").write_text('{"format": 1}')
     (tmp_path / "loop").symlink_to("loop")
     for name, says in {
-        "file": "a file; the store of a campaign is a folder",
+        "file": "is a file; the store of a campaign is a folder",
         "file/store": "cannot be read: Not a directory",
         "old": "a store of format 1; broker-tck 0.1.0 reads it, of commit 3ed7418 or before",
         "loop": "cannot be read: Too many levels of symbolic links",

@@ -16,7 +16,7 @@ from broker_tck.properties.mistakes.book import deviations_of
 
 
 class AcceptedMistake(msgspec.Struct, frozen=True):
-    """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
+    """An accepted deviation: declared by the subject, in the profile's name, or by a class of the user's own."""
 
     rule: str
     mistake: str = msgspec.field(name="way")
@@ -45,7 +45,7 @@ def text_of(rule: str, name: str, reason: str) -> str:
 
 
 def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]:
-    """The clauses that a class of somebody's own replaces: rule, mistake, the class's own words, and its name."""
+    """The clauses that a class of the user's own replaces: rule, mistake, the class's own words, and its name."""
     name = base_of(profile)
     if name in contract.profiles:
         return
@@ -63,5 +63,5 @@ def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]
 
 
 def below(contract: Contract, model: type[Reference]) -> type[Reference]:
-    """The contract's own model that a class of somebody's own is below."""
+    """The contract's own model that a class of the user's own is below."""
     return next(base for base in model.__mro__ if base in contract.profiles.values())

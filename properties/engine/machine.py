@@ -129,7 +129,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(operation=operations())
     def perform(self, operation: Operation) -> None:
-        """Perform an operation on the subject and on the model. Broken where they differ."""
+        """Perform an operation on the subject and on the model. Raises Broken if they differ."""
         __tracebackhide__ = True
         machine = type(self)
         machine.performed += 1

@@ -49,7 +49,7 @@ class Trace:
     outcomes: Sequence[list[Any] | None]
     where: str = ""
     name: str = ""
-    """What its author calls it."""
+    """Its author's name for it."""
 
     @property
     def walk(self) -> Walk:
@@ -69,7 +69,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def load(source: str) -> list[Trace]:
-    """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
+    """The traces in a file, on standard input (``-``), or in a line of text. Raises BadInput with the place."""
     if is_text(source):
         return [from_text(source)]
     if source != "-" and (why := barred(source)):
@@ -87,7 +87,7 @@ def load(source: str) -> list[Trace]:
 
 
 class Head(msgspec.Struct):
-    """What is read of a trace where only its profile is asked for."""
+    """The part of a trace that is read if only its profile is needed."""
 
     profile: str
 
@@ -105,7 +105,7 @@ def is_text(source: str) -> bool:
 
 
 def exists(name: str) -> bool:
-    """Whether there is a file of this name; one that is too long for a name is none."""
+    """Whether there is a file with this name; a name that is too long has none."""
     try:
         return bool(name) and Path(name).exists()
     except OSError:
@@ -266,7 +266,7 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
 
 
 def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:
-    """The line of text of a trace; what has its default is left out."""
+    """The line of text of a trace; fields with their default are left out."""
     default = contract.config()
     fields = [
         f"{name}={plain_text(getattr(config, name))}"

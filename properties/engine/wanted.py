@@ -1,4 +1,4 @@
-"""What is wrong with a record, in a line: the field, its value, and what it must be."""
+"""The error in a record, in a line: the field, its value, and what it must be."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def in_words(kind: inspect.Type) -> str:
 
 
 def malformed(line: str, error: Exception) -> str:
-    """Why a line is no JSON, in words; ``error`` is what msgspec says of it."""
+    """Why a line is not JSON, in words; ``error`` is the error of msgspec."""
     if line.lstrip()[:1] not in ("{", "["):
         return "text, not JSON; a trace file has one JSON object on each line"
     if isinstance(error, RecursionError):

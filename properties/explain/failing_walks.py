@@ -54,7 +54,7 @@ class Gathered:
         return any(self.diagnoser.explains(diagnosis, failed.config, failed.operations) for diagnosis in known)
 
     def add(self, failed: Walk, finding: Finding) -> None:
-        """Keep what a failing walk came to, if it is new, better explained, or shorter."""
+        """Keep the finding of a failing walk if it is new, better explained, or shorter."""
         own, before = like(self.diagnoser.contract, failed), self.found.get(finding.rule)
         self.work += finding.work
         self.alike[own] = self.alike[own] + 1 if before else 0

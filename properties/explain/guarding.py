@@ -34,11 +34,11 @@ from broker_tck.properties.search.run import Progress, Run
 
 T = TypeVar("T")
 PROBE_SECONDS = 0.3
-"""How long an operation may take while the trace of a hang is made shorter."""
+"""Maximum seconds of an operation while the trace of a hang is reduced."""
 MOST_UNANSWERED = 24
-"""So many traces that are not answered a hang is reduced by: each costs its limit."""
+"""Maximum number of hanging replays in the reduction of a hang. Each costs its limit."""
 MOST_STARTED = 24
-"""So many replays a trace is reduced by if each starts much anew, as a Java."""
+"""Maximum number of replays in a reduction if each one starts a Java or the like."""
 UNREPEATED = (
     "The walk did not fail when it was replayed alone: the subject keeps state between walks, or is not deterministic."
 )
@@ -58,7 +58,7 @@ class Task(Generic[T]):
     """Something to be done with a subject, under a profile.
 
     ``work`` does it, in the subject's process. If that ends before its time there is a check with one finding, and
-    ``broken`` says what it comes to.
+    ``broken`` makes the result of it.
     """
 
     subject: Subject
@@ -83,12 +83,12 @@ class Task(Generic[T]):
         return self.here(lambda run: tell(Came(run.walks, run.operations, run.failing[0] if run.looking else None)))
 
     def written_down(self, end: End) -> End | None:
-        """How the process ended, with the operations that it was on; None: it was slow."""
+        """How the process ended, with the operations that it was on; None if it was slow."""
         subject = self.subject
         return written_down(end, subject, subject.contract.model(self.profile), limits_of(subject))
 
     def ended(self, end: End, tick: Callable[[], None]) -> T:
-        """What it comes to if its process ended before its time; ``tick`` is called meanwhile."""
+        """The result if its process ended early; ``tick`` is called meanwhile."""
         found = guarded(lambda tell: self.broken(self.fatal(end)), FREE, tick=tick)
         return self.broken(self.as_it_is(end)) if isinstance(found, End) else found
 
@@ -130,7 +130,7 @@ def run_all(
     told: Callable[[Task[T]], None] = lambda task: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[T]:
-    """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on, and now and then.
+    """The results of tasks, in their order, several at a time. ``told`` is called when one makes progress.
 
     ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. If a
     subject is in a Java, and one runs here, all of it is done in this process.
@@ -204,10 +204,10 @@ def in_a_line(task: Task[Any], end: End) -> str:
 
 
 def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: Limits, parent: Any = None) -> Finding:
-    """Make a finding of a trace on which a subject ends its process or does not come back, or does so near it.
+    """Make a finding of a trace on which, or near which, a subject ends its process or does not come back.
 
-    No known way is compared with the subject: its rule is that of the contract's table. Its note says why it was not
-    reduced, if it was not.
+    No known mistake is compared with the subject; the contract's table names the rule. If the trace was not reduced,
+    the note says why.
     """
     judge = Apart(subject, limits, parent)
     hangs = subject.forks and failed.difference and unanswered(failed.difference) == HANG
@@ -228,7 +228,7 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
 
 
 class NotAsked(Subject):
-    """A subject that is not asked for anything in this process."""
+    """A subject that must not run in this process."""
 
     def adapter(self, config: Any, capabilities: Any) -> Any:
         """It cannot be."""

@@ -27,7 +27,7 @@ SEVERAL = 2
 SECONDS = 2.0
 
 Kind = tuple[str, str, str]
-"""What a failure is like: the operation, what differed, and whether it was an error."""
+"""The kind of a failure: the operation, what differed, and whether it was an error."""
 
 
 def told_once(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[Finding]:
@@ -36,7 +36,7 @@ def told_once(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[Finding
 
 
 def as_one(bug: Sequence[Finding]) -> Finding:
-    """Findings of one bug as the first of them; it knows the others, and what each of those was one for."""
+    """Findings of one bug as the first of them, which lists the others and what they were merged from."""
     first, *others = bug
     also = [first.also, *((replace(each, also=()), *each.also) for each in others)]
     return replace(first, also=tuple(each for several in also for each in several if each.rule != first.rule))
@@ -58,7 +58,7 @@ def order(finding: Finding) -> tuple[bool, bool, float, int, str]:
 
 
 def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
-    """Whether what explains one finding explains another; where neither is, whether both show one wrong state.
+    """Whether one finding's explanation explains another; if neither has one, whether both show one wrong state.
 
     Of a finding of an invariant: whether one trace breaks both. Nothing is tried with a trace to which the subject may
     not answer, or that is long in bulk.
@@ -125,7 +125,7 @@ def breaks(diagnoser: Diagnoser, invariant: str, finding: Finding, mistake: Mist
 
 
 def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[Walk], other: Walk) -> bool:
-    """Whether no finding tells of another failing trace: none explains it, and no walk that came to one fails alike."""
+    """Whether no finding covers a failing trace: none explains it, and no walk behind a finding fails alike."""
     if not findings or (other.difference and unanswered(other.difference)):
         return True
     wanted = like(diagnoser.contract, other)
@@ -138,7 +138,7 @@ def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[
 
 
 def like(contract: Contract, failed: Walk | Finding) -> Kind:
-    """What a failure is like."""
+    """The kind of a failure."""
     assert failed.difference
     return kind(contract, failed.operations[-1], failed.difference)
 

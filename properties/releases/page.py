@@ -41,14 +41,14 @@ def page(
 
 
 def unfinished(done: int, left: int) -> Iterator[str]:
-    """That checks are left, if some are."""
+    """A note if some checks are missing."""
     if left:
         yield f"**Not finished:** {done} of {done + left} checks are done. The same command makes the others."
         yield ""
 
 
 def opening(command: str, date: str) -> Iterator[str]:
-    """What the page is."""
+    """The first paragraphs of the page."""
     yield "# What the kit says of Apache Pulsar"
     yield ""
     yield "Each class of each release was checked twice: against its profile, and against the specification. A profile"
@@ -84,7 +84,7 @@ def at(question: Question) -> tuple[str, str]:
 
 
 def cell(answers: Sequence[Answer], more: bool) -> str:
-    """What is said of a class in a release; ``more``: a check of it is left."""
+    """The cell of a class in a release; ``more`` says that a check of it is missing."""
     if not answers:
         return "not checked yet" if more else "-"
     said = [f"`{each.question.profile}`: {verdict(each)}" for each in answers if each.question.own]

@@ -55,7 +55,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a check; ``checked`` is what ``check --json`` says of it, empty where its process died."""
+    """The result of a check; ``checked`` is what ``check --json`` says of it, empty if its process died."""
 
     question: Question
     verdict: str
@@ -108,7 +108,7 @@ def lacking(release: str, asked: Sequence[Question]) -> list[str]:
 def survey(
     asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer | None], None]
 ) -> None:
-    """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does.
+    """Answer questions, several at once. ``told`` gets each answer, and None in each second without one.
 
     An exception, such as an interrupt, ends the checks that are under way. The last kind of class takes longest, so it
     comes first: no core waits for it at the end.

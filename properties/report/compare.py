@@ -83,7 +83,7 @@ def of_end(checked: Checked) -> Column:
 
 
 def told(column: Column, found: dict[str, Finding]) -> Column:
-    """A column with what was found."""
+    """A column with its findings."""
     column.verdicts |= dict.fromkeys(found, Verdict.BREAKS)
     column.findings |= {number: finding_result(finding) for number, finding in found.items()}
     return column

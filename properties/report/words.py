@@ -94,7 +94,7 @@ def by_what_was_seen(finding: Finding) -> str:
 
 
 def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ()) -> str:
-    """How sure the diagnosis is; ``told`` are the mistakes in words, which stand here while they are guesses."""
+    """How sure the diagnosis is; ``told`` are the mistakes in words, which appear here if they are guesses."""
     if diagnosis.invariant:
         return "certain: judged by what was observed, without the model"
     if not diagnosis.mistakes:

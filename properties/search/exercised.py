@@ -12,7 +12,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Clause, Method, clauses_of, deviates, method_of, replaced
 
 YES, NO = " yes", " no"
-"""What follows the name of a clause that answers yes or no, in the name of a situation."""
+"""The suffixes of a situation's name, for a clause that answers yes or no."""
 
 
 class Exercised:
@@ -57,7 +57,7 @@ class Exercised:
         return by_condition if when else by_answer if answers_yes_or_no(clause) else by_call
 
     def aside(self, method: Method, model: Any, *arguments: Any) -> Any:
-        """Ask a model something without counting the clauses that answer."""
+        """Ask a model something without counting its clauses."""
         self.paused = True
         try:
             return method(model, *arguments)

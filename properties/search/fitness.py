@@ -76,7 +76,7 @@ def methods(contract: Contract) -> set[str]:
 
 
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
-    """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
+    """The error that a subject, alone, raises at the last operation of a trace, or when it is read after it."""
     error: BaseException | None = None
     adapter = subject.fresh(config)
     for operation in BOX.noted(operations, adapter):
@@ -86,7 +86,7 @@ def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> Ba
 
 
 def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
-    """What a call raises. A hang goes on, and what the interface knows as an answer is no error."""
+    """The error of a call. A hang is raised further, and an error that is an answer of the interface does not count."""
     try:
         call(*arguments)
     except (Hang, KeyboardInterrupt):
@@ -99,7 +99,7 @@ def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
 
 
 def own(error: BaseException) -> TracebackType | None:
-    """The traceback of an error from where it enters the subject's code; None: it never does."""
+    """The traceback of an error from where it enters the subject's code; None if it never does."""
     at = error.__traceback__
     while at and at.tb_frame.f_globals["__name__"].startswith(KIT):
         at = at.tb_next
@@ -142,7 +142,7 @@ def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
 
 @contextmanager
 def passing_debugger() -> Iterator[Pdb]:
-    """A debugger; after it, what traced before goes on, as it measures coverage: a debugger that is left ends it."""
+    """A debugger that restores the trace function which it replaced, such as the one that measures coverage."""
     before = sys.gettrace()
     try:
         yield Pdb(skip=[f"{KIT}*"])
@@ -151,7 +151,7 @@ def passing_debugger() -> Iterator[Pdb]:
 
 
 def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
-    """The traceback of what a subject raises at the end of a trace; empty where none of its code does, or it hangs."""
+    """The traceback of the subject's error at the end of a trace; empty if its code raises none, or if it hangs."""
     try:
         error = raised(subject, config, operations)
         BOX.resume()  # its message is of the subject's making, too

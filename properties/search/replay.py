@@ -103,7 +103,7 @@ def otherwise(trace: Trace, model: type[Reference]) -> tuple[int, Difference] | 
 
 
 def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) -> Difference | None:
-    """How an answer of the model and what is seen of it differ from what was recorded."""
+    """How the model's answer and observables differ from the record."""
     if type(answer) is Allowed:
         if not answer.permits(outcome[0]):
             return Difference(RESULT, outcome[0], answer.says)

@@ -183,7 +183,7 @@ def judge(run: Run, done: Walk) -> None:
 
 
 def itself(run: Run, name: str, done: Walk) -> bool:
-    """Whether a model breaks an invariant, or a relation, by what it accepts that a subject does otherwise."""
+    """Whether a model breaks an invariant, or a relation, because of its accepted deviations."""
     found = judged(run.subject.contract, run.model, done.config, done.operations, done.seed or 0, {name})
     return bool(run.model.ACCEPTS) and any(each.complaint for each in found)
 

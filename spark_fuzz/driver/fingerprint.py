@@ -51,7 +51,7 @@ def kit_digest() -> str:
 
 
 def subject_digest(subject: Subject) -> str:
-    """A digest of the package or module that a subject comes from, and of its files; empty where it has neither."""
+    """A digest of the package or module that a subject comes from, and of its files; empty if it has neither."""
     where = source_of(subject)
     code = [*below(where, where.name, ".py")] if where else []
     found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]

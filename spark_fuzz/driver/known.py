@@ -41,7 +41,7 @@ class Known:
             self.lengths[row["subject"], row["profile"], row["rules"]][row["shape"]] = row["length"]
 
     def merged(self, number: int, rows: pa.Table, seconds: float) -> dict[str, pa.Table]:
-        """Take in the reduced rows of a round; answers with what it adds to each table of the store."""
+        """Take in the reduced rows of a round, and return what it adds to each table of the store."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -53,7 +53,7 @@ class Rounds:
         threads = ThreadPoolExecutor(AHEAD)
 
         def begin(number: int, most: int) -> None:
-            """Begin rounds, unless so many have begun, from this one on."""
+            """Begin rounds from this one on, up to the maximum number of running rounds."""
             while len(begun) < most and another(number + len(begun)):
                 begun.append(threads.submit(self.answered, number + len(begun)))
 
@@ -74,7 +74,7 @@ class Rounds:
             threads.shutdown(wait=False, cancel_futures=True)  # what they do ends with the executor
 
     def answered(self, number: int) -> tuple[pa.Table, float]:
-        """The reduced rows of a round, all shards among them, and when that was. BadInput if nothing can run them."""
+        """The reduced rows of a round, and the time of its last shard. Raises BadInput if no executor can run it."""
         import pyarrow as pa
 
         left, kept, troubles, tries = [*range(self.manifest.shards)], [], list[dict[str, Any]](), 0

@@ -30,9 +30,9 @@ class Sizes(NamedTuple):
 def sizes(
     operations: int | None, rounds: int | None, shards: int | None, seconds: float | None, findings: int | None
 ) -> Sizes:
-    """The sizes of a campaign of so many operations, in as many rounds as a round has shards unless one is given.
+    """The sizes of a campaign. Unless one is given, it has as many rounds as a round has shards.
 
-    A campaign with neither operations nor rounds ends after so many seconds, or findings.
+    A campaign with neither operations nor rounds ends after a number of seconds or findings.
     """
     if operations is None and (seconds or findings) and not rounds:
         return Sizes(shards or ENDLESS, SHARD, Goal(None, seconds, findings))

@@ -1,4 +1,4 @@
-"""What a campaign has come to so far: the sums of its rounds."""
+"""The results of a campaign so far: the sums of its rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LaneTotals:
-    """What a pair has come to."""
+    """The results of a pair."""
 
     figures: Counter[str] = field(default_factory=Counter)
     """``walks``, ``operations``, ``counted``, ``failing``, ``milliseconds``, ``states`` and ``findings``."""
@@ -32,7 +32,7 @@ class LaneTotals:
 
 @dataclass
 class Totals:
-    """What a campaign has come to. Its size depends on the pairs, not on the rounds."""
+    """The results of a campaign. Its size depends on the pairs, not on the rounds."""
 
     manifest: Manifest
     rounds: int = 0
@@ -90,11 +90,11 @@ class Totals:
         return [number for number in required if not counts.get(number, number in replaced)]
 
     def seconds_of(self, rounds: int) -> float:
-        """How long so many rounds take, if others take as long as those so far."""
+        """The seconds of a number of rounds, if they take as long as those so far."""
         return self.seconds / self.rounds * rounds if self.rounds else 0.0
 
     def left(self, goal: Goal) -> float | None:
-        """Seconds until then, about; None: nobody knows."""
+        """Seconds until the goal, about; None if unknown."""
         guesses = []
         if goal.rounds is not None and self.rounds:
             guesses.append(self.seconds_of(goal.rounds - self.rounds))

@@ -18,11 +18,11 @@ from broker_tck.spark_fuzz.executors.ship import ship
 SPARK, PROCESSES = "spark", "processes"
 MASTER = "local[*]"
 LOST = re.compile(r" (TaskSetManager: Lost task|HealthTracker: Excluding|TaskSetExcludelist: Excluding)")
-"""What Spark's log has of tasks that failed, and of executors that it leaves out."""
+"""Lines of Spark's log about failed tasks and excluded executors."""
 
 
 class Choice(NamedTuple):
-    """What a user asked for; None: nothing."""
+    """The user's options; None if not given."""
 
     executor: str | None = None
     processes: int | None = None
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 @contextmanager
 def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
-    """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
+    """The executor while the block runs; ``subjects`` are what is shipped. Raises BadInput if it is not here."""
     from broker_tck.spark_fuzz.executors.processes import processes
 
     by_processes = choice.executor == PROCESSES or choice.processes
@@ -61,7 +61,7 @@ def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]
 
 
 def lacking() -> str:
-    """What Spark lacks here, in a few words; empty: nothing."""
+    """What is missing here for Spark, in a few words; empty if nothing."""
     try:
         need_spark()
         java()

@@ -40,7 +40,7 @@ PATIENCE = 10.0
 """How many seconds a master, or a Connect server, may take to accept a connection."""
 PORTS = {"spark": 7077, "sc": 15002}
 CONNECT = ("grpc", "grpc_status", "zstandard")
-"""What PySpark needs besides to be a client of Spark Connect."""
+"""The libraries that PySpark needs as a client of Spark Connect."""
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
 MUTED = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
@@ -64,7 +64,7 @@ def java() -> str:
 
 
 def version(java: str) -> str:
-    """What a Java says of its version."""
+    """The text with a Java's version."""
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
 
 

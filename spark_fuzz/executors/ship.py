@@ -27,9 +27,9 @@ FOLDER = "shipped"
 """The folder that the archive is unpacked into."""
 KIT_PACKAGES = (*PACKAGES, "fixtures")
 SPARK_LIBRARIES = ("pyarrow",)
-"""What Spark's own Python needs to hand rows over."""
+"""The libraries with which Spark's own Python passes rows on."""
 SPARE = re.compile(r"pyarrow/(include|src|tests|.*(flight|s3|libarrow_python\.so$|\.so\.\d+\.\d+))")
-"""What it does without, which is more than half: headers, tests, clients of services, and copies of a library."""
+"""The parts of them that are not needed, more than half: headers, tests, clients of services, and a second library."""
 
 Files = Iterator[tuple[str, Path]]
 
@@ -44,7 +44,7 @@ def settings(archive: Path | str) -> dict[str, str]:
 
 
 def ship(subjects: Iterable[str], to: Path) -> Path:
-    """The archive in a folder, where it is written if its like is not there yet; answers with its path."""
+    """Write the archive into a folder unless it is there already, and return its path."""
     found = dict(files(subjects))
     archive = to / f"broker-tck-{digest(found.items())}.zip"
     if not archive.exists():
@@ -53,7 +53,7 @@ def ship(subjects: Iterable[str], to: Path) -> Path:
 
 
 def write(found: Mapping[str, Path], into: Path) -> None:
-    """Write an archive of files by their names. BadInput if it cannot be written; then there is none."""
+    """Write an archive of files by their names. Raises BadInput if it cannot be written; then there is none."""
     part = into.with_name(f".{into.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as out:
@@ -89,7 +89,7 @@ def files(subjects: Iterable[str]) -> Files:
 
 
 def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
-    """The files and folders that subjects bring, by their names. BadInput where one has none, or that of another."""
+    """The files and folders of subjects, by name. Raises BadInput if one has no name, or the name of another."""
     found: dict[str, Path] = {}
     for subject in subjects:
         for path in subject.files:
@@ -104,7 +104,7 @@ def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
 
 
 def installed(name: str) -> Files:
-    """The files of an installed library. BadInput if they are not known."""
+    """The files of an installed library. Raises BadInput if they are not known."""
     try:
         known = distribution(name)
     except PackageNotFoundError:
@@ -116,7 +116,7 @@ def installed(name: str) -> Files:
 
 
 def metadata(name: str) -> Files:
-    """What tells the version and the entry points of an installed package; nothing where it is not installed."""
+    """The files with the version and the entry points of a package; empty if it is not installed."""
     try:
         known = distribution(name)
     except PackageNotFoundError:

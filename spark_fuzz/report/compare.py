@@ -14,7 +14,7 @@ from broker_tck.spark_fuzz.report.words import counted, moment, rounded
 from broker_tck.spark_fuzz.store.tables import Store
 
 THRESHOLD = 0.10
-"""A smaller change of speed is not told from chance."""
+"""A smaller change of speed may be chance."""
 EXPECTED = 3
 """Number of expected failing walks from which on their absence means something: it is chance in 1 case of 20."""
 NEW, GONE, STILL = "New", "Gone", "In both"
@@ -180,7 +180,7 @@ def rule_rows(both: Comparison) -> Iterator[list[str]]:
 
 
 def run_rows(both: Comparison) -> Iterator[list[str]]:
-    """In what the campaigns differ."""
+    """The rows of the differences between the campaigns."""
     before, after = map(run, (both.before, both.after))
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):

@@ -31,7 +31,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Machine:
-    """What one machine did."""
+    """The work of one machine."""
 
     host: str
     shards: int
@@ -48,7 +48,7 @@ class Machine:
 
 
 class Figures:
-    """The table of a campaign's figures, its rounds in as many columns as so many pairs leave room for."""
+    """The table of a campaign's figures. Its rounds are in columns; with more pairs, there are fewer columns."""
 
     def __init__(self, table: Any, lanes: int) -> None:
         span = pc.min_max(table["round"]).as_py()
@@ -114,7 +114,7 @@ class Figures:
 
     @cached_property
     def machines(self) -> list[Machine]:
-        """What each machine did, the one that did most first."""
+        """The work of each machine, most first."""
         did = self.by_column("machine", "key", "name")
         machines = []
         for host in dict.fromkeys(host for host, _ in did):

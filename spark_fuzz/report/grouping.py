@@ -19,7 +19,7 @@ Counts = tuple[int, int]
 
 
 class Place(NamedTuple):
-    """Where an entry belongs."""
+    """The key of an entry."""
 
     subject: str
     profile: str
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """Findings that are alike but for their numbers: a row of the store's findings."""
+    """Findings that differ only in their numbers: a row of the store's findings."""
 
     subject: str
     profile: str

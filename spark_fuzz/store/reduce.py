@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_SHAPES = 3
-"""Of the findings of a pair that name the same rules, a round keeps so many shapes; those left are counted together."""
+"""Number of shapes that a round keeps for a pair and a list of rules; findings of other shapes are counted together."""
 OTHERS = ""
-"""The shape of those that are left."""
+"""The shape of the others."""
 Found = dict[str, Any]
 
 

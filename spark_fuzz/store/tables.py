@@ -2,10 +2,10 @@
 
 ::
 
-    campaign    the manifest, who drove from when to when, requests to stop
+    campaign    the manifest, the drivers with their times, requests to stop
     states      the states, with the round that first reached each
     findings    the shapes of findings, by round
-    figures     what each round came to; it is written last, so a round that it has is whole
+    figures     the figures of each round; it is written last, so its rounds are complete
 
 The driver alone writes. A commit is made on what its process last saw of the table, and is refused if anybody has
 written since: of two drivers, one always ends.
@@ -40,12 +40,12 @@ APP = "broker-tck"
 OLD = "manifest.json"
 """A store of format 1 has this file."""
 PATIENCE = {"retry_timeout": "30s"}
-"""For how long requests to an object store are made again."""
+"""The time for which requests to an object store are retried."""
 LEASE, ROUNDS = 900.0, 4
 """A driver on another machine that has not been heard of for so many seconds counts as gone, or for as long as so many
 of its rounds take."""
 TIDY = 25
-"""After so many rounds, small files of the tables are put together."""
+"""Number of rounds after which small files of the tables are merged."""
 WHOLE = 2**20
 """A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
 KEPT = 1
@@ -53,13 +53,13 @@ KEPT = 1
 FIRST = ("round", "shard", "walk")
 """Which of several findings was found first."""
 INSISTED = 9
-"""So often a row of the campaign is written again if another process wrote one at the same moment."""
+"""Maximum number of times that a row is written again because another process wrote one at the same moment."""
 SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
 Event = dict[str, Any]
 
 
 class Store:
-    """The store of a campaign. BadInput if it cannot be read, Failed if it cannot be written."""
+    """The store of a campaign. Raises BadInput if it cannot be read, Failed if it cannot be written."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -122,7 +122,7 @@ class Store:
     def write(self, name: str, rows: pa.Table, number: int, predicate: str | None = None) -> None:
         """Commit rows, with a number; those that the predicate names are replaced.
 
-        BadInput if another process has written since this one last looked.
+        Raises BadInput if another process has written since this one last looked.
         """
         from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
         from deltalake.exceptions import DeltaError
@@ -162,7 +162,7 @@ class Store:
         return sorted(rows, key=lambda row: row["number"])
 
     def note(self, events: Sequence[Event], *added: tuple[str, str]) -> None:
-        """Add rows, of kinds and texts, to those that were read. Overtaken if there are others by now."""
+        """Add rows, of kinds and texts, to those that were read. Raises Overtaken if there are others by now."""
         import pyarrow as pa
 
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -185,7 +185,7 @@ class Store:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest. BadInput if this is no store."""
+        """The manifest. Raises BadInput if this is no store."""
         texts = [event["text"] for event in self.events() if event["kind"] == MANIFEST]
         if not texts:
             raise BadInput(f"{self.where}: has no campaign; `broker-tck fuzz --store {self.where}` starts one")
@@ -212,7 +212,7 @@ class Store:
                 raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
 
     def check_idle(self) -> list[Event]:
-        """The rows of ``campaign``, of a campaign that nobody drives. BadInput if somebody does."""
+        """The rows of ``campaign``. Raises BadInput if a process drives the campaign."""
         events = self.events()
         if by := self.driver(events):
             raise self.overtaken(by)
@@ -222,7 +222,7 @@ class Store:
     def driven(self, manifest: Manifest | None = None) -> Iterator[None]:
         """A context in which this process drives the campaign, a new one if a manifest is given.
 
-        BadInput if another process drives it, or if nothing new can begin there.
+        Raises BadInput if another process drives it, or if nothing new can begin there.
         """
         if manifest:
             self.check_free()
@@ -243,7 +243,7 @@ class Store:
         return self.turn == max((event["number"] for event in events if event["kind"] == DRIVER), default=None)
 
     def driver(self, events: Sequence[Event] | None = None) -> str:
-        """Who drives the campaign; empty: nobody."""
+        """The process that drives the campaign; empty if none does."""
         rows = self.events() if events is None else events
         last = [event for event in rows if event["kind"] in (DRIVER, END)][-1:]
         if not last or last[0]["kind"] == END:
@@ -269,7 +269,7 @@ class Store:
         return float(sum(rows["count"].to_pylist())) / 1000
 
     def stop_asked(self) -> bool:
-        """Whether somebody has asked the last driver to end. BadInput if that is another process by now."""
+        """Whether a user asked the last driver to end. Raises BadInput if that is another process by now."""
         events = self.events()
         if not self.drives(events):
             raise self.overtaken(self.driver(events))
@@ -286,7 +286,7 @@ class Store:
     def commit(self, first: int, number: int, tables: Mapping[str, pa.Table]) -> None:
         """Write what rounds came to, from the first that is not whole yet. With the last of these commits they are.
 
-        BadInput if another process drives the campaign by now.
+        Raises BadInput if another process drives the campaign by now.
         """
         events = self.events()
         if self.rounds() != first or not self.drives(events):
@@ -306,11 +306,11 @@ class Store:
                 table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
 
     def figures(self) -> pa.Table:
-        """What each round came to."""
+        """The figures of each round."""
         return self.read("figures")
 
     def sums(self, rounds: int) -> pa.Table:
-        """What so many rounds came to together: the columns of ``figures`` without the rounds."""
+        """The sums of the first ``rounds`` rounds: the columns of ``figures`` without the rounds."""
         import pyarrow as pa
         from deltalake import QueryBuilder
 
@@ -323,7 +323,7 @@ class Store:
         return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
 
     def whole(self, name: str, columns: Sequence[str] | None = None, rounds: int | None = None) -> pa.Table:
-        """The rows of so many rounds; by default, of all that are whole."""
+        """The rows of the first ``rounds`` rounds; by default, of all complete ones."""
         return self.read(name, columns, f"round < {self.rounds() if rounds is None else rounds}")
 
     def findings(self, rounds: int | None = None) -> pa.Table:
@@ -351,7 +351,7 @@ NOISE = re.compile(r"\x1b\[\d+m|↳|\n +0: .*", re.DOTALL)
 
 
 def line(error: BaseException) -> str:
-    """An error in a line: what failed, and why, without what lies above."""
+    """An error in a line: what failed, and why, without further causes."""
     said = re.search("<Message>(.*?)</Message>", str(error))
     text = said[1] if said else NOISE.sub("", str(error))
     causes = ": ".join(text.split("\n")).split(": ")

@@ -49,13 +49,13 @@ class Lanework:
     met_in: Counter[str] = field(default_factory=Counter)
     states: Counter[State] = field(default_factory=Counter)
     alike: dict[Any, list[tuple[str, str]]] = field(default_factory=dict)
-    """What walks that fail alike were found to be: rules and shape."""
+    """The rules and the shape of the finding of walks that fail alike."""
     fatal: int = 0
     seconds: float = 0.0
     findings: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     def add(self, part: Part) -> None:
-        """Take in what a walk came to."""
+        """Add the result of a walk."""
         self.seconds += part.seconds
         self.figures.update(walks=1, operations=part.operations, counted=part.counted)
         if part.counted:
@@ -64,7 +64,7 @@ class Lanework:
             self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
-        """Make a finding; where enough are known that are alike, count it with the first of them."""
+        """Make a finding; if enough like it are known, count it with the first of them."""
         found = self.alike.setdefault(alike, [])
         if len(found) >= (1 if self.fatal else MOST_ALIKE):
             first = self.findings[found[0]]

@@ -1,6 +1,6 @@
 """A shard: one task's share of a round. Except for times, it depends only on the manifest, the round and the shard.
 
-A pair's subject has a guarded process, which sends what each walk came to. If that process ends, the walk that it was
+A pair's subject has a guarded process, which sends the result of each walk. If that process ends, the walk that it was
 on is a finding, and another process goes on after it.
 """
 
@@ -80,7 +80,7 @@ class LaneWalker:
                 told(self.found(self.looking))
 
     def walked(self) -> Part:
-        """Make a walk; one in so many is counted, and judged by the invariants."""
+        """Make a walk; some are counted, and judged by the invariants."""
         began, run = perf_counter(), Run(self.subject, self.model.PROFILE, self.seed)
         (done,) = checked(run, range(self.number, self.number + 1), COUNTED, judged=COUNTED)
         failing = None
@@ -89,7 +89,7 @@ class LaneWalker:
         return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
     def found(self, failing: Failing) -> Lanework:
-        """Make findings of a walk; answers with all that the pair came to, these among it."""
+        """Make findings of a walk, and return all results of the pair."""
         began = perf_counter()
         self.keep(failing, self.finder.of_failing, self.finder.of_breach)
         self.work.seconds += perf_counter() - began
@@ -106,7 +106,7 @@ class LaneWalker:
             self.work.keep(invariant, partial(of_breach, walk, invariant, text))
 
     def take(self, told: Part | Lanework) -> None:
-        """Take in what a walk came to, or what the pair came to with the findings of the last one."""
+        """Take in the result of a walk, or the results of the pair with the findings of the last walk."""
         if isinstance(told, Lanework):
             self.work, self.looking = told, None
         else:

@@ -156,7 +156,11 @@ def test_campaign_of_other_code_is_not_resumed_but_can_be_watched(reference: Pat
     known = Store(str(reference)).manifest
     for what, code, says in (
         ("kit", {"digest": "0" * 16}, ("cannot continue with different code of broker-tck", "0" * 16)),
-        ("subject", {"subjects": {SUBJECTS[2]: "0" * 16}}, (f"this is different code of the subject {SUBJECTS[2]}",)),
+        (
+            "subject",
+            {"subjects": {SUBJECTS[2]: "0" * 16}},
+            (f"cannot continue with different code of the subject {SUBJECTS[2]}",),
+        ),
     ):
         store = tmp_path / what
         other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, **code))

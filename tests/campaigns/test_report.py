@@ -243,13 +243,13 @@ GOOD, BAD, NEITHER = ' class="good"', ' class="bad"', ""
 @pytest.mark.parametrize(
     ("source", "headline", "colour"),
     [
-        (campaign(rounds=12), "No finding; failure_bound &lt; 0.00013", GOOD),
+        (campaign(rounds=12), "No finding; failures &lt; 0.00013", GOOD),
         (
             campaign(rounds=12, never={"heap": ["DD-08"]}),
-            "No finding, but 1 rule never exercised; failure_bound &lt; 0.00013",
+            "No finding, but 1 rule never exercised; failures &lt; 0.00013",
             NEITHER,
         ),
-        (tiny(), "No finding in a small campaign; failure_bound &lt; 0.025", NEITHER),
+        (tiny(), "No finding in a small campaign; failures &lt; 0.025", NEITHER),
         (campaign(rounds=0), "No walk was run", NEITHER),
         (campaign(findings=[found(*MUTANT, "DD-05", "add", 1)]), "1 finding in 1 subject", BAD),
         (campaign(unfinished=[3]), "No finding, 1 shard not finished", BAD),
