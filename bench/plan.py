@@ -26,28 +26,28 @@ from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, UNFINISHED, UNFIT
 SHARDS = 4
 """The fewest shards that are measured. If two for each process are more, these are made."""
 WARM, PROBE = 2_000, 30_000
-"""Operations of a lane in the shards that warm processes up, and in those that are measured."""
+"""Operations of a pair in the shards that warm processes up, and in those that are measured."""
 CORES = (16, 128)
 """Other machines that hours are given for."""
 
 
 class Sample(NamedTuple):
-    """A shard that was measured: what its lanes came to, and its seconds from the request to the last row."""
+    """A shard that was measured: what its pairs came to, and its seconds from the request to the last row."""
 
     lanes: Mapping[Lane, Mapping[str, int]]
     seconds: float
 
     def took(self, lane: Lane) -> float:
-        """The seconds of a lane: its share of the shard's, which contain what isolation costs."""
+        """The seconds of a pair: its share of the shard's, which contain what isolation costs."""
         return self.seconds * self.lanes[lane]["milliseconds"] / sum(of["milliseconds"] for of in self.lanes.values())
 
     def rate(self, lane: Lane) -> float:
-        """Operations a second of a lane."""
+        """Operations a second of a pair."""
         return self.lanes[lane]["operations"] / self.took(lane)
 
 
 class LanePlan(msgspec.Struct, frozen=True):
-    """What a lane will come to."""
+    """What a pair will come to."""
 
     subject: str
     profile: str
@@ -83,7 +83,7 @@ class Plan(msgspec.Struct, frozen=True):
     lanes: list[LanePlan]
     processor_hours: float
     least: float
-    """If all shards are like the fastest one of each lane."""
+    """If all shards are like the fastest one of each pair."""
     most: float
     hours: list[Hours]
 
@@ -114,7 +114,7 @@ def plan(manifest: Manifest, processes: Processes) -> Plan:
 
 
 def lane_plan(lane: Lane, samples: Sequence[Sample], rates: Sequence[float], operations: int) -> LanePlan:
-    """The plan of a lane that makes ``operations`` in all."""
+    """The plan of a pair that makes ``operations`` in all."""
     made, walked = (sum(sample.lanes[lane][name] for sample in samples) for name in ("operations", "walks"))
     walks = round(operations * walked / made)
     return LanePlan(

@@ -1,6 +1,6 @@
 """What a campaign costs its driver, round after round, if the shards cost nothing.
 
-An executor answers with rows that are made up: as many lanes, rules and machines as a large campaign has, states that
+An executor answers with rows that are made up: as many pairs, rules and machines as a large campaign has, states that
 level off, and findings. All else is what `fuzz` does: the rounds are merged, committed to a store, and read again.
 """
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 RULES = 60
 MACHINES = 100
 BROKEN = 3
-"""Lanes with findings."""
+"""Pairs with findings."""
 TEXT = 5_000
 """Characters of a finding's document."""
 HALF = 20
@@ -75,7 +75,7 @@ class MadeUp:
         self.machines = table_of(machines(manifest))
 
     def lane(self, number: int) -> tuple[str, str]:
-        """The subject and profile of a lane."""
+        """The subject and profile of a pair."""
         lane = self.lanes[number % len(self.lanes)]
         return lane.subject, lane.profile
 
@@ -99,7 +99,7 @@ class MadeUp:
 
 
 def counts_of(subject: str, profile: str) -> Iterator[Row]:
-    """The figures of a lane, and its rules; how much they count differs from round to round."""
+    """The figures of a pair, and its rules; how much they count differs from round to round."""
     for name in ("walks", "operations", "counted", "failing", "milliseconds"):
         yield Row(FIGURE, subject, profile, name)
     for kind in (RULE, RULE_WALKS):

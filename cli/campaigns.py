@@ -1,4 +1,4 @@
-"""What the commands of campaigns have in common: how a campaign stands, while it runs and at its end."""
+"""Functions shared by the commands of campaigns: they show how far a campaign is, and what it found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.cli.told import story_here
+from broker_tck.cli.terminal import report_here
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.report.finding import FindingResult, finding_json, read
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
@@ -22,7 +22,7 @@ from broker_tck.spark_fuzz.report.words import counted
 from broker_tck.spark_fuzz.store.tables import Store
 
 SHOWN = 5
-"""So many findings are printed; the report has them all."""
+"""Maximum number of findings that are printed; the report has all of them."""
 BAR = 10
 
 
@@ -32,18 +32,18 @@ def say(text: str) -> None:
 
 
 def need_store() -> None:
-    """BadInput if a library of the extra ``fuzz`` is missing."""
+    """Raise BadInput if a library of the extra ``fuzz`` is missing."""
     need("campaigns", ("pyarrow", "deltalake"), "fuzz")
 
 
 def opened(where: str) -> Store:
-    """A store, to be read or written. BadInput if what it needs is not installed."""
+    """Open a store. Raises BadInput if a library that it needs is not installed."""
     need_store()
     return Store(where)
 
 
 def watched(executor: Executor, store: Store, goal: Goal) -> Totals:
-    """Run a campaign with its progress shown. Failed says how to go on if the executor failed."""
+    """Run a campaign and show its progress. If the executor fails, raises Failed with the command that goes on."""
     go_on = f"`broker-tck fuzz resume {store.where}` goes on after the last whole round"
     try:
         with shown(store.manifest, goal) as tell:
@@ -67,7 +67,7 @@ def shown(manifest: Manifest, goal: Goal) -> Iterator[Callable[[Totals], None]]:
 
 
 def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
-    """How a campaign stands, in three lines of a few words each."""
+    """The progress of a campaign in three short lines."""
     left = totals.left(goal) if goal else None
     rounds = counted(totals.rounds, "round")
     if goal and goal.rounds:
@@ -81,19 +81,19 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
 
 
 def totals_text(totals: Totals) -> str:
-    """How a campaign stands, in one line."""
+    """The progress of a campaign in one line."""
     return ", ".join(part for line in told(totals) for part in line)
 
 
 def clock(seconds: float) -> str:
-    """A time as people read it."""
+    """A duration in words."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
-    """Say what a campaign has come to; answers with the exit status."""
+    """Print the results of a campaign, and return the exit status."""
     findings = shortest(store)
     over = goal.reached(totals.rounds, totals.seconds)
     vacuous = {lane: totals.vacuous(lane) if over else [] for lane in totals.lanes}
@@ -124,9 +124,9 @@ def shortest(store: Store) -> list[FindingResult]:
 def print_summary(
     store: Store, totals: Totals, findings: Sequence[FindingResult], vacuous: dict[Lane, list[str]]
 ) -> None:
-    """Say what was found, then what the campaign is worth."""
+    """Print the findings, then the table of the pairs."""
     for finding in findings[:SHOWN]:
-        click.echo(story_here(finding) + "\n")
+        click.echo(report_here(finding) + "\n")
     if len(findings) > SHOWN:
         click.echo(f"and {len(findings) - SHOWN} more\n")
     rows = []
@@ -148,14 +148,14 @@ def print_summary(
     print_table("", head, rows, right=(2, 3, 4, 5, 7))
     click.echo(f"\n{totals_text(totals)}")
     if any(vacuous.values()):
-        click.echo("some required rules never came up; the report says how to go on")
+        click.echo("some required rules never came up; the report says what to run next")
     if totals.unfinished:
-        click.echo(f"{counted(totals.unfinished, 'shard')} could not be finished; the report says which, and why")
-    click.echo(f"`broker-tck report {store.where} -o report.html` shows all of it")
+        click.echo(f"{counted(totals.unfinished, 'shard')} could not be finished; the report names them and says why")
+    click.echo(f"`broker-tck report {store.where} -o report.html` writes the full report")
 
 
 def totals_json(totals: Totals) -> dict[str, Any]:
-    """How a campaign stands, as JSON."""
+    """The progress and results of a campaign as a JSON object."""
     return {
         "contract": totals.manifest.contract,
         "seed": totals.manifest.seed,

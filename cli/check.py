@@ -29,7 +29,7 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import print_json, written
 from broker_tck.cli.table import Layout
-from broker_tck.cli.told import width_here
+from broker_tck.cli.terminal import width_here
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.errors import BadInput, KitFailed
 from broker_tck.properties.explain.deviating import CANDIDATES, DEVIATION_WALKS
@@ -42,10 +42,10 @@ from broker_tck.properties.settings import Settings, settings_of
 from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH, status_of
 
 MORE = 10
-"""Where walks were not enough, so many times as many are advised."""
+"""If a rule never came up, the kit proposes this many times as many walks."""
 LEGEND = (
     "failures: 95 % upper bound on the share of walks that would fail",
-    "operations: those of the walks and of the Hypothesis machine",
+    "operations: made by the walks and by the Hypothesis machine",
 )
 CHECK_EXAMPLES = """\b
 Examples:
@@ -62,56 +62,62 @@ Examples:
 
 @click.command(epilog=CHECK_EXAMPLES)
 @contracts_option
-@click.option("--bundled", is_flag=True, help="Check the bundled subjects, whatever pyproject.toml names.")
-@click.option("--isolated", is_flag=True, help="Leave pyproject.toml unread.")
+@click.option("--bundled", is_flag=True, help="Check the bundled subjects, even if pyproject.toml names others.")
+@click.option("--isolated", is_flag=True, help="Ignore pyproject.toml.")
 @subject_option
 @profile_option
 @workload_option
-@click.option("-k", "expression", metavar="EXPR", help="Only subjects and profiles that match: 'heap and not cursors'.")
+@click.option(
+    "-k", "expression", metavar="EXPR", help="Check only subjects and profiles that match: 'heap and not cursors'."
+)
 @click.option(
     "--rule",
     "rules",
     multiple=True,
     metavar="R",
     shell_complete=completion.rules,
-    help="Count only what is found of this rule, and ask only whether it came up. Repeatable.",
+    help="Judge only this rule: its findings, and whether it came up. Repeatable.",
 )
 @click.option(
     "--walks",
     type=click.IntRange(1),
-    help=f"Walks a subject. Default: {WALKS}; where none is named {SHARED_WALKS}, and more until all rules came up.",
+    help=f"Walks for each subject. Default: {WALKS}; bundled: {SHARED_WALKS}, and more until all rules came up.",
 )
 @click.option(
     "--examples",
     type=click.IntRange(0),
-    help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} where no subject is named.",
+    help=f"Examples of the Hypothesis machine. Default: {EXAMPLES}; {SHARED_EXAMPLES} if no subject is named.",
 )
 @click.option(
     "--search",
     type=click.IntRange(1),
-    help="If a subject behaves as a known profile, search for a trace of each rule that the profile breaks in so many "
-    f"walks, and stop at the first. Default: {DEVIATION_WALKS} walks, and the shortest of {CANDIDATES} traces.",
+    help="Walks in which to search for a trace of each rule that the subject's profile breaks; the search stops at the "
+    f"first trace. Default: {DEVIATION_WALKS} walks, and the shortest of {CANDIDATES} traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1),
-    help="Subjects to check at a time. Default: of those that are named 1; of bundled ones one for each core.",
+    help="Number of subjects to check at a time. Default: 1 if subjects are named; else one for each core.",
 )
-@click.option("--fail-fast", is_flag=True, help="End at the first failing walk, or kept trace.")
+@click.option("--fail-fast", is_flag=True, help="End at the first failing walk or regression.")
 @click.option(
     "--save",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Keep the reduced trace of each finding in this folder, a file each, and run what is kept there first.",
+    help="Save the reduced trace of each finding in this folder. Later checks run these regressions first.",
 )
-@output_option("Write the check as JUnit's XML too.", "--junit")
-@output_option("Write what is wrong as SARIF 2.1.0 too.", "--sarif")
-@output_option("Write the check as one HTML page too.", "--html")
-@click.option("--github", is_flag=True, help="Print what is wrong as annotations of a GitHub workflow too.")
-@click.option("--here", is_flag=True, help="Run subjects in this process, unguarded: for profilers and debuggers.")
-@click.option("--pdb", is_flag=True, help="Stop in the debugger where the first finding's subject raises, or differs.")
+@output_option("Also write the results as JUnit XML.", "--junit")
+@output_option("Also write the findings as SARIF 2.1.0.", "--sarif")
+@output_option("Also write the results as one HTML page.", "--html")
+@click.option("--github", is_flag=True, help="Also print the findings as annotations of a GitHub workflow.")
+@click.option(
+    "--here", is_flag=True, help="Run subjects in this process, without a guard, for profilers and debuggers."
+)
+@click.option(
+    "--pdb", is_flag=True, help="Stop in the debugger at the first finding, where the subject raises or differs."
+)
 @json_option
 def check_command(
     contract_names: tuple[str, ...],
@@ -131,18 +137,18 @@ def check_command(
 ) -> int:
     """Check subjects against their contract.
 
-    Each is put through the recorded traces of its profile, random walks, the invariants that need no model, and the
-    Hypothesis machine; each deviation that its profile declares has to be seen.
+    A check replays the recorded traces of the subject's profile, makes random walks, judges the invariants that need
+    no model, and runs the Hypothesis machine. Each deviation that the profile declares must occur.
 
-    Without --subject, the subjects are those that the table [tool.broker-tck] names in the pyproject.toml of this
-    folder, or of the nearest above it. Where it names none, or with --contract or --bundled, all bundled subjects of
-    the contracts are checked, each under the profiles that it declares, several at a time. The table also holds
-    `walks`, `examples`, `seed`, `save`, `contracts` and `jobs`; options win.
+    Without --subject, the check reads the subjects from the table [tool.broker-tck] of the nearest pyproject.toml, in
+    this folder or above it. If the table names none, or with --contract or --bundled, the command checks all bundled
+    subjects, each under the profiles that it declares. The table also holds `walks`, `examples`, `seed`, `save`,
+    `contracts` and `jobs`; options on the command line win.
 
-    A bundled subject with 1,000 walks takes seconds, all of them with fewer walks less than a minute.
+    1,000 walks of a bundled subject take seconds. A check of all bundled subjects takes less than a minute.
 
-    Exit status 0: all conform. 1: one is broken; its trace says by which rule. 4: there was no difference, but
-    it was not enough: the rules that are named never came up.
+    Exit status 0: all subjects conform. 1: a subject breaks a rule; its failure report names the rule. 4: no failure
+    was found, but some rules never came up; the output lists them.
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
     if html:
@@ -165,7 +171,7 @@ def check_command(
     found: list[ProfileResult] = []
     cut: BaseException | None = None
     try:
-        told_and_kept((limited(each, only) for each in told), found, layout, keeping, asked.fail_fast)
+        printed_and_saved((limited(each, only) for each in told), found, layout, keeping, asked.fail_fast)
     except (KeyboardInterrupt, BadInput, KitFailed) as error:
         cut = error
     if isinstance(cut, BadInput) and not found:
@@ -173,8 +179,8 @@ def check_command(
     if found and not as_json:
         print_end(found, asked, only, len(pairs), len(every))
     if as_json or junit or sarif or html or github:
-        told_to_tools(check_result(found, cut is not None, only), as_json, junit, sarif, html, github)
-    keeping.see_kept()
+        write_for_tools(check_result(found, cut is not None, only), as_json, junit, sarif, html, github)
+    keeping.see_saved()
     if cut:
         click.echo(f"broker-tck: {len(found)} of {len(pairs)} were checked", err=True)
         raise cut
@@ -184,13 +190,15 @@ def check_command(
 def see_possible(
     named: Sequence[Subject], own: Sequence[Subject], bundled: bool, as_json: bool, pdb: bool, early: bool
 ) -> None:
-    """BadInput where options do not go together."""
+    """Raise BadInput if options do not go together."""
     if early:
-        raise BadInput("--fail-fast ends at the first walk that fails, by whatever rule: leave it out, or --rule")
+        raise BadInput(
+            "--fail-fast ends at the first failing walk, whichever rule it breaks: leave out --fail-fast or --rule"
+        )
     if named and bundled:
-        raise BadInput("--bundled checks the bundled subjects: leave it out, or --subject")
+        raise BadInput("--bundled checks only bundled subjects: leave out --bundled or --subject")
     if pdb and (as_json or not own):
-        raise BadInput("--pdb stops in one's own process, at a terminal: name a --subject, and leave out --json")
+        raise BadInput("--pdb needs one subject of your own and a terminal: name a --subject, and leave out --json")
 
 
 def subjects_of(
@@ -206,14 +214,14 @@ def subjects_of(
     return with_workload([*named] or [s for contract in chosen for s in bundled(contract)], workload)
 
 
-def told_and_kept(
+def printed_and_saved(
     told: Iterable[tuple[ProfileResult, str]],
     done: list[ProfileResult],
     layout: Layout | None,
     keeping: Keeping,
     fail_fast: bool,
 ) -> None:
-    """Tell of each subject as it ends, if there is a table, and keep its traces; all of them are added to ``done``."""
+    """Print the row of each subject when its check ends, and save its traces. Each result is added to ``done``."""
     for each, besides in told:
         done.append(each)
         if layout:
@@ -224,7 +232,7 @@ def told_and_kept(
 
 
 class Keeping:
-    """Keeps the traces of findings in a folder, if there is one. BadInput at once where it is none to keep them in."""
+    """Saves the traces of findings in a folder, if one is given. Raises BadInput if the folder cannot be written."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -235,7 +243,7 @@ class Keeping:
             self.kept = regressions_in(folder)
 
     def keep(self, found: ProfileResult) -> None:
-        """Write the files of one subject; where that fails, the check goes on."""
+        """Write the files of one subject. If a file cannot be written, the check goes on."""
         if self.folder is None:
             return
         for each in found.findings:
@@ -245,14 +253,14 @@ class Keeping:
                 self.failed = self.failed or error
 
     def write(self, folder: Path, file: Written) -> None:
-        """Write a file, and say so where it is new."""
+        """Write a file, and print its name if it is new."""
         known = (folder / file.name).exists()
         write(folder, file)
         if not known:
-            click.echo(f"{folder / file.name}: kept", err=True)
+            click.echo(f"{folder / file.name}: saved", err=True)
 
-    def see_kept(self) -> None:
-        """BadInput where a file was not written. All has been told by then."""
+    def see_saved(self) -> None:
+        """Raise BadInput if a file could not be written. All results have been printed by then."""
         if self.failed:
             raise self.failed
 
@@ -261,9 +269,10 @@ class Keeping:
 
 
 def print_end(done: Sequence[ProfileResult], budget: Budget, only: Sequence[str], chosen: int, among: int) -> None:
-    """Say what the table means, what never came up or was left out, what became of kept traces, and what to type next.
+    """Print what follows the table: its legend, the rules that never came up, the regressions, and what to run next.
 
-    ``only`` are the rules that alone count, if only some do; so many were ``chosen`` ``among`` all that there are.
+    ``only`` are the rules that were judged, empty for all. ``chosen`` pairs of subject and profile, out of ``among``,
+    were checked.
     """
     click.echo()
     for sentence in LEGEND:
@@ -275,33 +284,35 @@ def print_end(done: Sequence[ProfileResult], budget: Budget, only: Sequence[str]
     for each in done:
         for deviation in each.accepted:
             click.echo(f"{each.subject}: {deviation.text}")
-    print_kept(done)
+    print_regressions(done)
     green = [each for each in done if each.verdict == CONFORMS]
     if len(done) == len(green) == 1:
-        click.echo(f"for longer: {again(green[0], only)} --seed {budget.seed + 1} --walks {budget.walks * MORE}")
+        click.echo(
+            f"for a longer check: {again(green[0], only)} --seed {budget.seed + 1} --walks {budget.walks * MORE}"
+        )
     if only:
-        click.echo(f"what counts is {' and '.join(only)} alone, and that there is an answer")
+        click.echo(f"judged: only {' and '.join(only)}, and whether the subject answers")
     if among > chosen:
-        click.echo(f"{chosen} of {among} subjects and profiles were chosen")
+        click.echo(f"{chosen} of {among} pairs of subject and profile were chosen")
     click.echo(f"{len(green)} of {len(done)} conform")
 
 
-def print_kept(done: Sequence[ProfileResult]) -> None:
-    """Say which kept traces no longer fail, and which were not run."""
+def print_regressions(done: Sequence[ProfileResult]) -> None:
+    """Say which regressions no longer fail, and which were not run."""
     passing = dict.fromkeys(file for each in done for file in each.kept.passing)
     failing = {file for each in done for file in each.kept.failing}
     for file in passing:
         if file not in failing:
-            click.echo(f"kept trace {file} passes now")
+            click.echo(f"regression {file} passes now")
     for each in done:
         for file in each.kept.unasked:
-            click.echo(f"kept trace {file} asks for what {each.subject} declares to lack")
+            click.echo(f"regression {file} was not run: it needs what {each.subject} declares to lack")
 
 
-def told_to_tools(
+def write_for_tools(
     check: CheckResult, as_json: bool, junit: str | None, sarif: str | None, html: str | None, github: bool
 ) -> None:
-    """Print and write the check in the forms for other tools that are asked for."""
+    """Print and write the results in the formats for other tools that the options name."""
     from broker_tck.cli import formats
 
     if as_json:

@@ -10,7 +10,7 @@ import click
 
 from broker_tck.cli.choosing import Pair
 from broker_tck.cli.output import progress
-from broker_tck.cli.told import story_here
+from broker_tck.cli.terminal import report_here
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.explain.guarding import Task, run_all
@@ -32,7 +32,7 @@ class How(NamedTuple):
 
 
 def checked(pairs: Sequence[Pair], budget: Budget, kept: Sequence[Regression], how: How) -> Iterator[ProfileResult]:
-    """Check subjects, so many at a time; told of in their order as they end."""
+    """Check subjects, several at a time; yields the results in the order of the pairs."""
     tasks = [
         Task(s, profile, partial(check, profile, budget, how.pdb, kept), profile_result, budget.seed, kept)
         for s, profile in pairs
@@ -43,7 +43,9 @@ def checked(pairs: Sequence[Pair], budget: Budget, kept: Sequence[Regression], h
         prepare()
     with progress(budget.walks * len(tasks), "checking", "walks") as tell:
         if how.here or how.pdb:
-            click.echo("broker-tck: subjects run in this process: status 0 is no pass if one ends it", err=True)
+            click.echo(
+                "broker-tck: subjects run in this process; if one ends it, exit status 0 is no verdict", err=True
+            )
             for task in tasks:
                 yield task.here(lambda run: None)
             return
@@ -53,13 +55,9 @@ def checked(pairs: Sequence[Pair], budget: Budget, kept: Sequence[Regression], h
 def tell_of(
     tell: Callable[..., None], tasks: Sequence[Task[ProfileResult]], budget: Budget, now: Task[ProfileResult]
 ) -> None:
-    """Say how far tasks have come."""
+    """Show the progress of all tasks."""
     done = sum(min(task.came.walks, budget.walks) for task in tasks)
-    doing = (
-        "making the trace of a failure shorter"
-        if now.came.failed or now.explaining
-        else f"{now.came.operations:,} operations"
-    )
+    doing = "reducing a failing trace" if now.came.failed or now.explaining else f"{now.came.operations:,} operations"
     tell(done, f"{now.subject.name} ({now.profile}), {doing}")
 
 
@@ -70,6 +68,6 @@ def check(
     found = checked_in(profile, budget, subject, progress, kept)
     if pdb and found.findings:
         trace = from_text(found.findings[0].trace)
-        click.echo(story_here(found.findings[0]))
+        click.echo(report_here(found.findings[0]))
         debugged(subject, trace.config, trace.operations)
     return found

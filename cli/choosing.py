@@ -1,4 +1,4 @@
-"""What a check is limited to: the subjects and profiles that ``-k`` chooses, and the rules that ``--rule`` names."""
+"""The options that limit a check: ``-k`` chooses subjects and profiles, ``--rule`` chooses rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPERATORS = ("and", "or", "not")
 
 
 def matching(pairs: Sequence[Pair], expression: str | None) -> list[Pair]:
-    """The subjects and profiles that an expression matches, all without one. BadInput: it is none, or matches none."""
+    """The pairs that match an expression; all if it is None. Raises BadInput if it is malformed or matches nothing."""
     if expression is None:
         return [*pairs]
     found = [pair for pair in pairs if matches(expression, text_of(*pair))]
@@ -34,12 +34,12 @@ def matching(pairs: Sequence[Pair], expression: str | None) -> list[Pair]:
 
 
 def text_of(subject: Subject, profile: str) -> str:
-    """What the words of an expression are looked for in."""
+    """The text in which the words of an expression are looked for."""
     return f"{subject.name} {profile} {subject.contract.name}".lower()
 
 
 def matches(expression: str, text: str) -> bool:
-    """Whether an expression is true of a text: each word is true if the text has it, in whatever case."""
+    """Whether an expression is true of a text: a word is true if the text contains it, in upper or lower case."""
 
     def truth(word: re.Match[str]) -> str:
         return word[0] if word[0] in OPERATORS else str(word[0].lower() in text)
@@ -49,20 +49,22 @@ def matches(expression: str, text: str) -> bool:
             return bool(eval(WORD.sub(truth, expression).strip()))  # True, False, operators and brackets
     except (SyntaxError, TypeError):
         why = "put and, or, not and brackets between words"
-        raise BadInput(f"-k {expression!r}: {why}; such as: -k 'heap and not active-cursors'") from None
+        raise BadInput(f"-k {expression!r}: {why}, for example -k 'heap and not active-cursors'") from None
 
 
 # ---- Rules
 
 
 def named_rules(names: Sequence[str]) -> list[str]:
-    """The rules, invariants and relations of these names, whatever their case. BadInput names an unknown one."""
+    """The rules, invariants and relations with these names, in any case. Raises BadInput for an unknown one."""
     if not names:
         return []
     known = {name.lower(): name for contract in CONTRACTS.values() for name in rules_in(contract)}
     for name in names:
         if name.lower() not in known:
-            raise BadInput(unknown("rule", name, known.values(), told="`broker-tck rules` lists those of a contract"))
+            raise BadInput(
+                unknown("rule", name, known.values(), told="`broker-tck rules` lists the rules of a contract")
+            )
     return [*dict.fromkeys(known[name.lower()] for name in names)]
 
 
@@ -72,26 +74,25 @@ def rules_in(contract: Contract) -> list[str]:
 
 
 def having(pairs: Sequence[Pair], rules: Sequence[str]) -> list[Pair]:
-    """The subjects and profiles of which a rule can be checked; all without rules. BadInput where there are none."""
+    """The pairs on which one of the rules can be checked; all without rules. Raises BadInput if there are none."""
     found = [pair for pair in pairs if not rules or not checkable(*pair).isdisjoint(rules)]
     if not found:
         who = ", ".join(f"{subject.name} ({profile})" for subject, profile in pairs)
-        raise BadInput(f"{', '.join(rules)} cannot be checked of {who}")
+        raise BadInput(f"{', '.join(rules)} cannot be checked on {who}")
     return found
 
 
 def checkable(subject: Subject, profile: str) -> set[str]:
-    """What a subject has to keep under a profile."""
+    """The rules and relations that a subject must keep under a profile."""
     model = subject.contract.model(profile)
     rules = {rule.number for rule in to_exercise(subject, model)}
     return rules | {each.name for each in subject.contract.relations if each.name not in model.BREAKS}
 
 
 def limited(whole: ProfileResult, rules: Sequence[str]) -> tuple[ProfileResult, str]:
-    """What a check says of these rules: their findings, what invariants of them say, and whether they came up.
+    """The part of a result that is about these rules, and the names of the other broken rules; all if no rule is given.
 
-    And what it found besides, in few words. That there was no answer counts in any case: nothing is known of what comes
-    behind it. Without rules, all counts.
+    A finding in which the subject gave no answer always counts, because nothing after it could be checked.
     """
     if not rules:
         return whole, ""
@@ -111,7 +112,7 @@ def limited(whole: ProfileResult, rules: Sequence[str]) -> tuple[ProfileResult, 
 
 
 def besides(whole: ProfileResult, part: ProfileResult) -> str:
-    """What a check found besides, in few words; empty where it found nothing else."""
+    """The names of the other rules that a check found broken; empty if there are none."""
     others = [each.rule for each in whole.findings if each not in part.findings]
     others += [each.partition(" ")[0].rstrip(":") for each in whole.complaints if each not in part.complaints]
     return ", ".join(dict.fromkeys(others))

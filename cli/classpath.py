@@ -1,4 +1,4 @@
-"""``classpath``: what a class of one's own is compiled against."""
+"""``classpath``: the class path to compile your own class against."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Examples:
 @click.argument("version", metavar="VERSION")
 @jars_option
 def classpath_command(version: str) -> None:
-    """Print the jars of a release of Apache Pulsar as a class path, to compile against.
+    """Print the class path of an Apache Pulsar release, to compile against.
 
-    They are those that the classes under test need, not all that a broker needs.
+    It has the jars that the classes under test need, not all jars of a broker.
     """
     try:
         release = Release(version)
@@ -34,5 +34,5 @@ def classpath_command(version: str) -> None:
         raise BadInput(f"Pulsar {version}: {error}") from None
     if instead:
         lacking, of = ", ".join(instead), next(iter(instead.values())).version
-        click.echo(f"broker-tck: of {version}, {lacking} cannot be had; those of {of} stand in", err=True)
+        click.echo(f"broker-tck: {lacking} of {version} are not available; those of {of} are used", err=True)
     click.echo(os.pathsep.join(map(str, paths)))

@@ -15,7 +15,7 @@ from broker_tck.properties.errors import BadInput
 class Commands(click.Group):
     """A group whose command NAME is ``NAME_command`` in the module NAME of a package.
 
-    ``says`` has the first sentence of each command's help, by its name; ``gone`` says what became of former commands.
+    ``says`` has the first sentence of each command's help, by its name; ``gone`` says what replaces former commands.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Commands(click.Group):
         return [*self.says]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """A command by name, its module imported; None: there is none of this name. BadInput if it is gone."""
+        """A command by name, its module imported; None if there is none of this name. Raises BadInput if it is gone."""
         if cmd_name in self.gone:
             raise BadInput(self.gone[cmd_name])
         if cmd_name not in self.says:

@@ -1,4 +1,4 @@
-"""``compare``: what each subject keeps and breaks of the specification, in one table."""
+"""``compare``: one table of the rules that each subject keeps or breaks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @contract_option
 @subject_option
-@click.option("--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a subject.")
+@click.option(
+    "--walks", "count", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks for each subject."
+)
 @output_option("Also write an HTML file.")
 @seed_option
 @json_option
@@ -52,8 +54,8 @@ def compare_command(
 ) -> int:
     """Compare subjects with the specification, rule by rule.
 
-    A subject keeps a rule, breaks it, or it was not exercised. Each rule that is broken has its shortest trace in the
-    HTML file and with --json. The exit status is 0 whatever was found.
+    A subject keeps a rule, breaks it, or did not exercise it. The HTML file and --json have the shortest trace for each
+    broken rule. The exit status is always 0.
     """
     if output:
         need("pages", ("jinja2",), "report")
@@ -76,7 +78,7 @@ def compare_command(
 
 
 def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
-    """Print the table, and what it says in a line."""
+    """Print the table, and a summary of each subject."""
     rows = [
         (rule.number, *(WORDS[each.verdicts[rule.number]] for each in columns)) for rule in compared_rules(contract)
     ]
@@ -87,14 +89,18 @@ def print_columns(contract: Contract, columns: Sequence[Column]) -> None:
 
 
 def summary(each: Column) -> str:
-    """What is known of a subject, in a line."""
+    """The result of a subject, in a line."""
     broken = [number for number, verdict in each.verdicts.items() if verdict is Verdict.BREAKS]
-    behaves = f"behaves as profile {each.profile}" if each.profile else "behaves as no profile; the rest is not known"
+    behaves = (
+        f"behaves as profile {each.profile}"
+        if each.profile
+        else "behaves as no profile, so other rules may be broken too"
+    )
     return f"{each.subject}: {behaves}; breaks {', '.join(broken) or 'nothing'} ({each.walks:,} walks)"
 
 
 def column_json(each: Column) -> dict[str, Any]:
-    """What is known of a subject as a JSON object."""
+    """The result of a subject as a JSON object."""
     return {
         "subject": each.subject,
         "behaves_as": each.profile,

@@ -1,4 +1,4 @@
-"""What a shell offers for a word that is not written to its end: the names of contracts, subjects, profiles, rules."""
+"""Shell completion for the names of contracts, subjects, profiles and rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def offering(names: Callable[[], Iterable[str]]) -> Complete:
-    """Offers those of some names that begin with what is written, in whatever case."""
+    """Offers the names that begin with the text so far, in upper or lower case."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, written: str) -> list[str]:
         return [name for name in dict.fromkeys(names()) if name.lower().startswith(written.lower())]

@@ -1,6 +1,6 @@
-"""A check for other tools and readers: JUnit's XML, SARIF 2.1.0, annotations of GitHub's workflows, an HTML page.
+"""The results of a check in other formats: JUnit XML, SARIF 2.1.0, annotations of GitHub workflows, an HTML page.
 
-All are made of the check's result, see :mod:`~broker_tck.properties.report.result`.
+Each is made from the check's result, see :mod:`~broker_tck.properties.report.result`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def wrong(checked: ProfileResult) -> Iterator[tuple[str, str, str]]:
-    """What is wrong: the rule, or ``check`` where none is named, what went wrong, and the whole text."""
+    """Each failure: the rule, or ``check`` if no rule is named, what went wrong, and the failure report."""
     for finding in checked.findings:
         yield finding.rule, finding.what, finding.story
     for complaint in checked.complaints:
@@ -29,7 +29,7 @@ def wrong(checked: ProfileResult) -> Iterator[tuple[str, str, str]]:
 
 
 def accepted(checked: ProfileResult) -> dict[str, str]:
-    """What is done otherwise and accepted, in a line for each rule."""
+    """The accepted deviations, a line for each rule."""
     said: dict[str, str] = {}
     for each in checked.accepted:
         said[each.rule] = "\n".join(filter(None, (said.get(each.rule), each.text)))
@@ -40,7 +40,7 @@ def accepted(checked: ProfileResult) -> dict[str, str]:
 
 
 def junit(check: CheckResult) -> str:
-    """One test suite a subject and profile, one test case a rule; a rule that never came up was skipped."""
+    """A test suite for each subject and profile, a test case for each rule; a rule that never came up is skipped."""
     root = ET.Element("testsuites", name="broker-tck")
     for checked in check.subjects:
         suite = ET.SubElement(root, "testsuite", name=visible(checked.name))
@@ -75,7 +75,7 @@ def junit(check: CheckResult) -> str:
 
 
 def sarif(check: CheckResult) -> dict[str, Any]:
-    """One run of the kit as a tool, one result for all that is wrong; each where the subject's factory is."""
+    """One run of the kit, with a result for each failure, located at the subject's factory."""
     rules: dict[str, dict[str, Any]] = {}
     results = []
     for checked in check.subjects:
@@ -97,13 +97,13 @@ def sarif(check: CheckResult) -> dict[str, Any]:
 
 
 def suppressed(each: AcceptedMistake) -> dict[str, Any]:
-    """What is done otherwise and accepted, as a result that is suppressed."""
+    """An accepted deviation as a suppressed result."""
     why = {"kind": "inSource", "status": "accepted", "justification": each.reason or each.text}
     return {"ruleId": each.rule, "level": "note", "message": {"text": each.text}, "suppressions": [why]}
 
 
 def locations(checked: ProfileResult) -> list[dict[str, Any]]:
-    """Where a subject is declared, as SARIF says it; nothing where that is not known."""
+    """The file and line where a subject is declared, as SARIF has it; nothing if unknown."""
     if not checked.source:
         return []
     where = {"artifactLocation": {"uri": checked.source.file}, "region": {"startLine": checked.source.line}}
@@ -114,7 +114,7 @@ def locations(checked: ProfileResult) -> list[dict[str, Any]]:
 
 
 def workflow_lines(check: CheckResult) -> Iterator[str]:
-    """A line for all that is wrong, is accepted, or never came up, as workflows of GitHub read them."""
+    """A line of a GitHub workflow for each failure, each accepted deviation, and the rules that never came up."""
     for checked in check.subjects:
         at = f"file={value(checked.source.file)},line={checked.source.line}," if checked.source else ""
         for rule, _, text in wrong(checked):
@@ -139,7 +139,7 @@ def value(text: str) -> str:
 
 
 def page(check: CheckResult) -> str:
-    """One page that opens without a network."""
+    """An HTML page that needs no network."""
     from broker_tck.spark_fuzz.report.rendering import rendered
 
     headline = f"{sum(each.verdict == CONFORMS for each in check.subjects)} of {len(check.subjects)} conform"

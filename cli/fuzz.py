@@ -1,4 +1,4 @@
-"""``fuzz``: campaigns, begun, resumed, stopped and merged."""
+"""``fuzz``: starts, resumes, stops and merges campaigns."""
 
 from __future__ import annotations
 
@@ -58,22 +58,24 @@ EXECUTOR_OPTIONS = (
     click.option(
         "--processes",
         type=click.IntRange(1),
-        help="How many processes of this machine run the shards. Default: one for each core.",
+        help="Number of processes of this machine that run the shards. Default: one for each core.",
     ),
     click.option(
-        "--master", metavar="URL", help=f"Where Spark runs: local[N], or the URL of a cluster. Default: {MASTER}."
+        "--master", metavar="URL", help=f"The Spark master: local[N], or the URL of a cluster. Default: {MASTER}."
     ),
-    click.option("--remote", metavar="URL", help="A server of Spark Connect that runs the shards: sc://host:port."),
+    click.option("--remote", metavar="URL", help="The Spark Connect server that runs the shards: sc://host:port."),
     click.option(
-        "--python", metavar="PATH", help="The executors' Python. Default: this one on local masters, else Spark's."
+        "--python", metavar="PATH", help="The executors' Python. Default: this Python on local masters, else Spark's."
     ),
     click.option(
         "--ship",
         "shipped",
         is_flag=True,
-        help="Send the executors the kit, its libraries, and the subjects' packages and files.",
+        help="Send the kit, its libraries, and the subjects' packages and files to the executors.",
     ),
-    click.option("--archive", metavar="URI", help="An archive by `fuzz archive` that all executors can read."),
+    click.option(
+        "--archive", metavar="URI", help="An archive written by `fuzz archive`, at a place that all executors can read."
+    ),
     click.option("--conf", "confs", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. Repeatable."),
 )
 
@@ -94,12 +96,14 @@ def executor_options(command: Any) -> Any:
 rounds_option = click.option(
     "--rounds",
     type=click.IntRange(1),
-    help="End after so many rounds in all.",
+    help="End when the campaign has this many rounds.",
 )
 
 
 seconds_option = click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), help="End after the round in which so many seconds are over."
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="End after the first round that ends later than this many seconds.",
 )
 
 
@@ -108,7 +112,7 @@ findings_option = click.option(
     "until",
     type=click.IntRange(1),
     metavar="N",
-    help="End after the round in which N findings are known. A finding is a subject and a rule that it breaks.",
+    help="End after the round with the Nth finding. A finding is a subject and a rule that it breaks.",
 )
 
 
@@ -120,20 +124,20 @@ findings_option = click.option(
 @click.option(
     "--operations",
     type=click.IntRange(1),
-    help=f"End after about so many operations. Default: {OPERATIONS:,}, or none with --seconds or --until-findings.",
+    help=f"End after about this many operations. Default: {OPERATIONS:,}; no limit with --seconds or --until-findings.",
 )
 @rounds_option
 @seconds_option
 @findings_option
 @click.option(
-    "--shards", type=click.IntRange(1, 2**24 - 1), help="Shards of a round. Default: about as many as rounds."
+    "--shards", type=click.IntRange(1, 2**24 - 1), help="Shards in each round. Default: about as many as rounds."
 )
 @click.option(
     "--walk-seconds",
     default=SECONDS,
     show_default=True,
     type=click.FloatRange(0.1),
-    help="A subject hangs if one operation takes longer than this.",
+    help="Seconds after which an operation counts as a hang.",
 )
 @click.option(
     "--walk-memory",
@@ -141,13 +145,13 @@ findings_option = click.option(
     show_default=True,
     type=click.IntRange(16),
     metavar="MIB",
-    help="A subject gets no memory if its process has grown by more than this.",
+    help="MiB by which the process of a subject may grow; more counts as a failure.",
 )
 @click.option(
     "--plan",
     "plan_only",
     is_flag=True,
-    help="Measure for a few seconds how long the campaign would take, and write nothing.",
+    help="Measure for a few seconds, print how long the campaign would take, and write nothing.",
 )
 @seed_option
 @executor_options
@@ -174,9 +178,9 @@ def fuzz_command(
 ) -> int | None:
     """Run a campaign: random walks in rounds, on Spark or in processes of this machine.
 
-    Each shard of a round walks every subject, in processes of their own. The store keeps every whole round, and
-    `resume` goes on after it. The exit status is 1 if there is a finding or a shard could not be finished, and 4 if
-    the campaign has run its whole budget and a required rule never came up.
+    Each shard of a round walks every subject, each in its own process. The store keeps every completed round, and
+    `resume` continues after the last one. The exit status is 1 if there is a finding or a shard could not be finished,
+    and 4 if the campaign ran its whole budget and a required rule never came up.
     """
     if context.invoked_subcommand:
         return None
@@ -191,7 +195,9 @@ def fuzz_command(
         need_store()
         return print_plan(campaign(executor=""), choice.processes, as_json)
     if where is None:
-        raise BadInput("--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`")
+        raise BadInput(
+            "--store is missing: name a folder for the campaign's results, as in `broker-tck fuzz --store first`"
+        )
     store = opened(where)
     store.check_new()
     with executor(choice, [lane.subject for lane in lanes], say) as made:
@@ -216,9 +222,9 @@ def resume(
     choice: Choice,
     as_json: bool,
 ) -> int:
-    """Go on with a campaign after its last whole round. Another executor may do so.
+    """Continue a campaign after its last completed round. You may choose another executor.
 
-    Limits are those of the whole campaign. Without any, it keeps those that it was started with.
+    A limit counts from the start of the campaign. Without a limit, the campaign keeps its first ones.
     """
     store = opened(where)
     manifest = resumable(store)
@@ -232,13 +238,14 @@ def resume(
 @fuzz_command.command("stop", epilog="\b\nExamples:\n  broker-tck fuzz stop night\n")
 @click.argument("where", metavar="STORE")
 def stop_command(where: str) -> None:
-    """End a campaign after the rounds that have begun."""
+    """End a campaign when the rounds that have begun are complete."""
     store = opened(where)
     stop(store)
     driver = store.driver()
-    click.echo(
-        f"{where}: {f'{driver} ends after the rounds that have begun' if driver else 'nobody drives this campaign'}"
+    ends = (
+        f"{driver} ends when the rounds that have begun are complete" if driver else "no process drives this campaign"
     )
+    click.echo(f"{where}: {ends}")
 
 
 @fuzz_command.command("merge", epilog="\b\nExamples:\n  broker-tck fuzz merge monday tuesday --into both\n")
@@ -247,7 +254,7 @@ def stop_command(where: str) -> None:
 def merge_command(sources: tuple[str, ...], into: str) -> None:
     """Merge campaigns into a new store.
 
-    They must be of one contract, and differ in their seeds or subjects.
+    The campaigns must have the same contract, and different seeds or subjects.
     """
     if len(sources) < 2:
         raise BadInput("merge takes two stores or more")
@@ -264,9 +271,9 @@ def merge_command(sources: tuple[str, ...], into: str) -> None:
 @subject_option
 @click.option("--into", required=True, metavar="FILE", help="The ZIP file to write.")
 def archive_command(contract_name: str | None, named: tuple[Subject, ...], into: str) -> None:
-    """Write a file for --archive.
+    """Write the file that --archive takes.
 
-    It holds what --ship sends: the kit, its libraries, and the subjects' packages and files.
+    The file holds what --ship sends: the kit, its libraries, and the subjects' packages and files.
     """
     from broker_tck.spark_fuzz.executors.ship import files, write
 

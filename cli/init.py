@@ -32,16 +32,16 @@ Examples:
     help="The contract.",
 )
 def init_command(folder: Path, name: str) -> None:
-    """Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.
+    """Write the three files of a plug-in: a first subject, its test, and a pyproject.toml.
 
-    NAME is the folder, and gives project, module and class their names: `my-tracker` gives `my_tracker:MyTracker`.
-    The subject conforms as it is written. That of delayed-delivery is a small tracker; those of the other contracts
-    hand each call on to a bundled subject, until you replace it.
+    NAME is the folder. Project, module and class are named after it: `my-tracker` gives `my_tracker:MyTracker`.
+    The generated subject conforms. For delayed-delivery it is a small tracker. For the other contracts it passes each
+    call on to a bundled subject; replace these calls with your own code.
     """
     texts = plugin(contract_named(name), names_of(folder.resolve().name))
     taken = [file for file in texts if (folder / file).exists()]
     if taken:
-        raise BadInput(f"{folder / taken[0]}: exists already; init writes into a folder that has no {', '.join(texts)}")
+        raise BadInput(f"{folder / taken[0]}: exists already; init needs a folder without {', '.join(texts)}")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

@@ -1,4 +1,4 @@
-"""``interleave``."""
+"""``interleave``: the orders in which the steps of overlapping calls can run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from broker_tck.cli.options import json_option, known_profile, one_subject_option, profile_option, seed_option
 from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.cli.told import story_here
+from broker_tck.cli.terminal import report_here
 from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import able
@@ -30,11 +30,11 @@ Examples:
   broker-tck interleave --subject mutant:removed-twice --scenario clear-invalidate
 """
 SAMPLE = 2_000
-"""How many orders are drawn where there are more than two threads."""
+"""Number of orders that are drawn if a scenario has more than two threads."""
 
 
 class Shown(NamedTuple):
-    """What there is to tell of a scenario."""
+    """The result of a scenario."""
 
     name: str
     sentence: str
@@ -49,19 +49,20 @@ class Shown(NamedTuple):
 @one_subject_option
 @profile_option
 @click.option("--scenario", "names", multiple=True, metavar="NAME", help="A scenario. Repeatable. Default: all.")
-@click.option("--sample", "count", type=click.IntRange(1), help="Try so many orders, drawn at random, not all of them.")
+@click.option("--sample", "count", type=click.IntRange(1), help="Try this number of random orders instead of all.")
 @seed_option
 @json_option
 def interleave_command(
     subject: Subject, profile: str | None, names: tuple[str, ...], count: int | None, seed: int, as_json: bool
 ) -> int:
-    """Try all orders in which a few calls that overlap may take their steps; of three threads, some.
+    """Try the orders in which the steps of overlapping calls can run.
 
-    The subject needs its calls step by step, the capability `steps`. Each order is checked against the model as any
-    trace is. Of a scenario that fails, the shortest order is reduced and told.
+    The subject must have the capability `steps`: its calls run step by step. Each order is checked against the model.
+    For two threads the command tries all orders; for three it draws some. If a scenario fails, the command reduces the
+    shortest failing order and prints it.
     """
     if not any(able(scenario.step(0), subject.capabilities) for scenario in subject.contract.scenarios):
-        raise BadInput(f"{subject.name} has no calls that can be gone on with step by step (capability steps)")
+        raise BadInput(f"{subject.name} does not run its calls step by step: it lacks the capability steps")
     known = {scenario.name: scenario for scenario in subject.contract.scenarios}
     for name in names:
         if name not in known:
@@ -90,21 +91,21 @@ def interleaved(name: str, profile: str, count: int | None, seed: int, subject: 
 
 
 def of_end(name: str, found: Checked) -> Shown:
-    """What there is to tell of a scenario in which the subject has ended its process."""
+    """The result of a scenario in which the subject ended its process."""
     (finding,) = found.findings
     return Shown(name, scenario_of(found.subject, name).sentence, 0, 0, 0, 1, finding_result(finding))
 
 
 def scenario_of(subject: Subject, name: str) -> Scenario:
-    """A scenario by its name."""
+    """The scenario with this name."""
     return next(scenario for scenario in subject.contract.scenarios if scenario.name == name)
 
 
 def print_scenarios(shown: list[Shown]) -> None:
-    """Say what became of each scenario."""
+    """Print the result of each scenario."""
     for each in shown:
         if each.finding:
-            click.echo(f"{each.name}: {each.sentence}\n\n{story_here(each.finding)}\n")
+            click.echo(f"{each.name}: {each.sentence}\n\n{report_here(each.finding)}\n")
     rows = [
         (
             each.name,
@@ -116,14 +117,16 @@ def print_scenarios(shown: list[Shown]) -> None:
         )
         for each in shown
     ]
-    print_table("", ["scenario", "orders", "waiting", "failed", "rules", "what meets"], rows, right=(1, 2, 3))
+    print_table("", ["scenario", "orders", "waiting", "failed", "rules", "calls"], rows, right=(1, 2, 3))
     orders, failed = sum(each.orders for each in shown), sum(each.failed for each in shown)
-    click.echo("\nwaiting: orders that were left where a step waits for another call; another order does the same")
+    click.echo(
+        "\nwaiting: orders that were given up because a step waits for another call; another order has the same effect"
+    )
     click.echo(f"{orders:,} orders tried, {failed:,} failed")
 
 
 def scenario_json(each: Shown) -> dict[str, Any]:
-    """What became of a scenario."""
+    """The result of a scenario as a JSON object."""
     return {
         "scenario": each.name,
         "orders": each.orders,

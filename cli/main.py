@@ -1,6 +1,6 @@
 """The command line, and its exit status.
 
-0: conforms; 1: a finding; 2: bad input; 3: the kit failed; 4: not enough; 130: interrupted; 141: nobody reads on.
+0: conforms; 1: a finding; 2: bad input; 3: the kit failed; 4: not enough; 130: interrupted; 141: broken pipe.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ COMMANDS = {
     "check": "Check subjects against their contract.",
     "walk": "Make seeded random walks of subjects, and nothing else.",
     "replay": "Replay traces on the model, and on subjects.",
-    "reduce": "Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule.",
-    "rules": "List a contract's rules; with numbers, all that is known of these.",
-    "subjects": "List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.",
+    "reduce": "Reduce a failing trace to the shortest trace that breaks the same rule.",
+    "rules": "List a contract's rules; with rule numbers, print the details of these rules.",
+    "subjects": "List the subjects of a contract: bundled, from other packages, and classes of Pulsar releases.",
     "compare": "Compare subjects with the specification, rule by rule.",
-    "pulsar": "Check every class of releases of Apache Pulsar against its profile, and against the specification.",
-    "classpath": "Print the jars of a release of Apache Pulsar as a class path, to compile against.",
+    "pulsar": "Check each class of Apache Pulsar releases against its profile and against the specification.",
+    "classpath": "Print the class path of an Apache Pulsar release, to compile against.",
     "prove": "Run every known mistake as the subject: a walk must notice it, and its own rule must be named.",
-    "interleave": "Try all orders in which a few calls that overlap may take their steps; of three threads, some.",
+    "interleave": "Try the orders in which the steps of overlapping calls can run.",
     "fuzz": "Run a campaign: random walks in rounds, on Spark or in processes of this machine.",
-    "watch": "Show how far a campaign is until its driver ends. Without a terminal, print one line.",
+    "watch": "Show the progress of a campaign until it ends. Without a terminal, print one line.",
     "report": "Make a report of a campaign, or compare two.",
     "bench": "Measure how fast walks are.",
-    "init": "Write the three files of a plug-in: a subject to begin with, its test, and a pyproject.toml.",
+    "init": "Write the three files of a plug-in: a first subject, its test, and a pyproject.toml.",
 }
-"""What each command does. It is in the module of its name, see :class:`Commands`."""
+"""A sentence for each command. The module of the command has its name, see :class:`Commands`."""
 
 
 def tell_version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
@@ -71,7 +71,7 @@ def tell_version(context: click.Context, _parameter: click.Parameter, asked: boo
     help="Show the version and exit.",
 )
 def cli() -> None:
-    """Check implementations of the parts of a message broker that decide when a message comes back."""
+    """Check the parts of a message broker that decide when a message is delivered again."""
 
 
 def main() -> None:
@@ -96,7 +96,7 @@ def terminated(_signal: int, _frame: object) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; answers with the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         result = cli.main(arguments, prog_name="broker-tck", standalone_mode=False)
     except (BadInput, Unavailable) as error:
@@ -121,13 +121,13 @@ def run(arguments: list[str]) -> int:
 
 
 def kit_failed(where: str) -> int:
-    """Say that the kit has a bug, and where it showed; answers with the exit status."""
-    click.echo(f"{where.rstrip()}\nbroker-tck: the kit failed; the lines above say where", err=True)
+    """Report a bug of the kit with its traceback, and return the exit status."""
+    click.echo(f"{where.rstrip()}\nbroker-tck: the kit failed; the traceback above shows where", err=True)
     return 3
 
 
 def unwritten(error: Unwritten) -> int:
-    """End where what is printed goes nowhere: without a word where nobody reads on; answers with the exit status."""
+    """End after output that cannot be written, silently if a pipe was closed, and return the exit status."""
     status = UNREAD
     if not error.unread:
         status = 2
@@ -138,7 +138,7 @@ def unwritten(error: Unwritten) -> int:
 
 
 def usage_text(error: click.ClickException) -> str:
-    """What is wrong with the arguments, and where it says what would be right."""
+    """The error in the arguments, with the help command that shows the right ones."""
     context = getattr(error, "ctx", None)
     text = error.format_message().rstrip(".").replace("a valid integer range", "a whole number")
     if text.startswith("No such command") and context:
@@ -147,7 +147,7 @@ def usage_text(error: click.ClickException) -> str:
 
 
 def complain(message: str, status: int = 2) -> int:
-    """Say in one line what is wrong; answers with the exit status."""
+    """Print an error in one line, and return the exit status."""
     click.echo(f"broker-tck: {' '.join(message.split())}", err=True)
     return status
 

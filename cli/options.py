@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ contract_option = click.option(
     "contract_name",
     metavar="C",
     shell_complete=completion.contracts,
-    help=f"The contract. Default: that of the subjects or rules that are named, else {next(iter(CONTRACTS))}.",
+    help=f"The contract. Default: the contract of the named subjects or rules, else {next(iter(CONTRACTS))}.",
 )
 
 contracts_option = click.option(
@@ -64,7 +64,7 @@ def put_back(variable: str, value: str | None) -> None:
 
 
 class Folder(click.Path):
-    """A folder that is there. One that cannot be looked at is not said to be missing."""
+    """An existing folder. The message for a folder without permission says so, and not that it is missing."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The folder's name."""
@@ -80,30 +80,30 @@ jars_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=environment(FOLDER),
-    help="Take the jars of pulsar-VERSION/CLASS from this folder, such as the lib of a distribution.",
+    help="Folder with the jars of pulsar-VERSION/CLASS, for example the lib folder of a distribution.",
 )
 
 
 def java_options(command: F) -> F:
-    """The options that say where classes of Java come from."""
+    """Add the options that name folders and jars of Java classes."""
     classes = click.option(
         "--classpath",
         metavar="PATH",
         is_eager=True,
         expose_value=False,
         callback=environment(CLASSPATH),
-        help="Your own build, before the classes of pulsar-VERSION/CLASS: jars, or folders of class files.",
+        help="Jars or folders of class files that come before the jars of pulsar-VERSION/CLASS: your own build.",
     )
     return jars_option(classes(command))
 
 
 class Named(click.ParamType):  # type: ignore[type-arg] # older releases of click have no argument here
-    """A subject, given by its name. Where its classes come from is known by then: those options are eager."""
+    """A subject, given by its name. The options that name its Java classes are eager, so they are read before."""
 
     name = "subject"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Subject:
-        """The subject; BadInput where there is none of this name."""
+        """The subject with this name. Raises BadInput if there is none."""
         try:
             return resolve_unloaded(value)
         except BadInput:
@@ -144,7 +144,7 @@ profile_option = click.option(
     "--profile",
     metavar="P",
     shell_complete=completion.profiles,
-    help="The profile. Default: those that the subject declares.",
+    help="The profile. Default: each profile that the subject declares.",
 )
 workload_option = click.option(
     "--workload",
@@ -157,7 +157,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def output_option(says: str, *names: str) -> Callable[[F], F]:
-    """The option of a file to write when all is done. That it can be written is seen before anything is."""
+    """The option of a file that is written at the end. The command tests before it starts that it can be written."""
     return click.option(
         *(names or ("-o", "--output")),
         type=click.Path(dir_okay=False),
@@ -169,7 +169,7 @@ def output_option(says: str, *names: str) -> Callable[[F], F]:
 
 
 def see_writable(_context: click.Context, _parameter: click.Parameter, output: str | None) -> str | None:
-    """See that a file can be written; one that is there stays as it is."""
+    """Raise BadInput if a file cannot be written. An existing file is not changed."""
     if output:
         path = Path(output)
         there = path.exists() or path.is_symlink()
@@ -190,7 +190,7 @@ def chosen_subjects(contract: Contract, named: Sequence[Subject]) -> list[Subjec
 
 
 def asked_with(trace: Trace, subject: Subject) -> None:
-    """BadInput where a trace is of another contract than a subject."""
+    """Raise BadInput if a trace and a subject have different contracts."""
     if subject.contract.name != trace.contract.name:
         where = f"{trace.where}: a trace of {trace.contract.name}"
         raise BadInput(f"{where}; {subject.name} is a subject of {subject.contract.name}")
@@ -215,7 +215,7 @@ def chosen_profiles(subject: Subject, profile: str | None) -> tuple[str, ...]:
 
 
 def tell_if_untried(subject: Subject) -> None:
-    """Say on standard error where the profile that a subject declares is a guess."""
+    """Print a warning on standard error if the profile that a subject declares is a guess."""
     if subject.untried:
         click.echo(f"broker-tck: {subject.name}: {subject.untried}", err=True)
 
@@ -226,7 +226,7 @@ def chosen_profile(contract: Contract, profile: str | None) -> str:
 
 
 def known_profile(contract: Contract, profile: str) -> str:
-    """A profile of the contract, each way in it spelled as in names of profiles."""
+    """The full name of a profile of the contract. Raises BadInput if there is no such profile."""
 
     def spelled() -> str:
         try:
@@ -259,5 +259,5 @@ trace_profile_option = click.option(
     "--profile",
     metavar="P",
     shell_complete=completion.profiles,
-    help="The profile. Default: that of the trace.",
+    help="The profile. Default: the trace's own.",
 )

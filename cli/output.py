@@ -1,4 +1,4 @@
-"""What is printed, and where: results on standard output, all else on standard error, colour only on a terminal."""
+"""Printing: results go to standard output, all else to standard error. Colours appear only on a terminal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 160
-"""How wide tables are where there is no terminal to ask."""
+"""The width of tables if there is no terminal."""
 FIRST, EVERY, REDRAWN = 2.0, 10.0, 0.1
-"""Seconds until something says first how far it is, until it says so again, and until a bar is drawn again."""
+"""Seconds until the first line of progress, between two lines, and between two updates of a bar."""
 
 
 class Tell(Protocol):
-    """Says how much is done, and what else there is to say."""
+    """Shows how much is done, with a text."""
 
     def __call__(self, done: float, says: str = "", /) -> None: ...  # noqa: D102
 
@@ -99,7 +99,7 @@ def bar(total: float | None, what: str, width: int, clock: Callable[[], float]) 
 
 @contextmanager
 def lines(total: float | None, what: str, clock: Callable[[], float]) -> Iterator[Tell]:
-    """A line after :data:`FIRST` seconds, and then each :data:`EVERY` seconds, until all is done."""
+    """A line after :data:`FIRST` seconds, and then every :data:`EVERY` seconds until the end."""
     due = clock() + FIRST
 
     def tell(done: float, says: str = "") -> None:
@@ -113,7 +113,7 @@ def lines(total: float | None, what: str, clock: Callable[[], float]) -> Iterato
 
 
 def counted(done: float, total: float | None, unit: str) -> str:
-    """How much is done, and of how much: ``120 of 1,000 walks``; nothing where it is not said what is counted."""
+    """The progress in words, such as ``120 of 1,000 walks``; empty without a unit."""
     if not unit:
         return ""
     return f"{done:,.0f}{'' if total is None else f' of {total:,.0f}'} {unit}"
@@ -121,7 +121,7 @@ def counted(done: float, total: float | None, unit: str) -> str:
 
 @contextmanager
 def writing(where: object) -> Iterator[None]:
-    """A context in which a file or folder is written. BadInput if that cannot be."""
+    """A context in which a file or folder is written. Raises BadInput if that fails."""
     try:
         yield
     except OSError as error:
@@ -129,7 +129,7 @@ def writing(where: object) -> Iterator[None]:
 
 
 def written(output: str, text: str) -> None:
-    """Write a file. BadInput where it cannot be written."""
+    """Write a file. Raises BadInput if it cannot be written."""
     with writing(output):
         Path(output).write_text(text, encoding="utf-8")
     click.echo(f"{output}: {len(text.encode()) / 1000:,.0f} kB", err=True)

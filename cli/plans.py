@@ -1,4 +1,4 @@
-"""What ``fuzz --plan`` prints."""
+"""The output of ``fuzz --plan``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = ["subject", "profile", "operations/s", "least to most", "operations", "wa
 
 
 def print_plan(manifest: Manifest, count: int | None, as_json: bool) -> int:
-    """Measure, say what the campaign will take, and write nothing; answers with the exit status."""
+    """Measure, print how long the campaign will take, and return the exit status. Writes nothing."""
     with processes(count) as made:
         found = plan(manifest, made)
     if as_json:
@@ -42,23 +42,23 @@ def print_text(found: Plan) -> None:
         for lane in found.lanes
     ]
     at_once = f"{found.processes} processes at once" if found.processes > 1 else "1 process"
-    print_table(f"operations a second of a core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))
+    print_table(f"operations a second on each core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))
     each = (
         f"{counted(found.rounds, 'round')} of {counted(found.shards, 'shard')} of {found.shard_operations:,} operations"
     )
     click.echo(f"\n{each}: {found.operations:,} operations")
     spread = f"{hours(found.least)} to {hours(found.most)}"
-    click.echo(f"time of processors: {hours(found.processor_hours)} ({spread})")
-    click.echo(f"time by the clock: {'; '.join(map(clock, found.hours))}")
+    click.echo(f"processor time: {hours(found.processor_hours)} ({spread})")
+    click.echo(f"wall-clock time: {'; '.join(map(clock, found.hours))}")
     click.echo(f"failures: 95 % upper bound, if no walk fails; rules and states are counted in one walk of {COUNTED}")
 
 
 def clock(of: Hours) -> str:
-    """How long it takes on so many cores."""
+    """The wall-clock time on a number of cores."""
     idle = f", {of.used} of them used" if of.used < of.cores else ""
     return f"{hours(of.hours)} on {counted(of.cores, 'core')}{idle}"
 
 
 def hours(number: float) -> str:
-    """Hours as people say them."""
+    """Hours in words."""
     return duration(3_600_000 * number)

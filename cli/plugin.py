@@ -1,7 +1,7 @@
 """The files of a plug-in for any contract: a subject to begin with, its test, and a pyproject.toml.
 
-The subject hands each call on to a bundled one, so that it conforms as it is written; what it offers is read off the
-protocols of the interface.
+The generated subject passes each call on to a bundled one, so it conforms. Its methods are those of the protocols of
+the interface.
 """
 
 from __future__ import annotations
@@ -43,41 +43,41 @@ from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.errors import BadInput
 
 GENERIC = ("Callable", "Collection", "Iterator", "Mapping", "Sequence")
-"""What signatures have of `collections.abc`."""
+"""The names of `collections.abc` in signatures."""
 WRITTEN = "delayed-delivery"
-"""The contract whose subject is not made here: a tracker that was written by hand, and hands nothing on."""
+"""The contract whose first subject was written by hand: a small tracker that does not call a bundled subject."""
 
 
-HEAD = '''"""A subject of the contract `{contract}` to begin with: right, since it hands each call on to one that is."""
+HEAD = '''"""A first subject of the contract `{contract}`. It conforms because it calls a bundled subject that does."""
 
 from __future__ import annotations
 '''
 SUBJECT = '''class $factory:
-    """Offers what these ask for: {protocols}.
+    """Implements these protocols: {protocols}.
 
-    Make it yours: write what each method does in place of the call of `inner`.
+    Replace each call of `inner` by your own code.
     """
 
     contract = "{contract}"
     profiles = ("{profile}",)
-    capabilities = {capabilities}  # of what may be lacked; `broker-tck subjects` shows it of others
+    capabilities = {capabilities}  # optional parts that it has; `broker-tck subjects` shows those of others
 
     def __init__(
         self,
         {given},
     ) -> None:
-        """Made by the kit for each walk. Time and timers come from what is given, and from nowhere else."""
+        """The kit makes one for each walk. Take the time and all timers from the arguments only."""
         self.inner: Any = BUNDLED["{inner}"]({arguments})
 '''
 
 
 class Kind(NamedTuple):
-    """What a subject of a contract is."""
+    """The types of a contract's subjects."""
 
     factory: Any
-    """The type of what makes it."""
+    """The type of its factory."""
     protocols: tuple[type, ...]
-    """What it offers: the contract's own, then those of capabilities that the subject behind it has."""
+    """The protocols of the contract, then those of the capabilities of the subject that it calls."""
 
 
 KINDS = {
@@ -91,7 +91,7 @@ KINDS = {
 
 
 class Names(NamedTuple):
-    """What a plug-in and its parts are called."""
+    """The names of a plug-in and its parts."""
 
     project: str
     module: str
@@ -99,16 +99,16 @@ class Names(NamedTuple):
 
 
 def names_of(name: str) -> Names:
-    """What is made of a name: ``my-tracker`` gives the module ``my_tracker`` and the class ``MyTracker``.
+    """The names made from a folder's name: ``my-tracker`` gives the module ``my_tracker`` and the class ``MyTracker``.
 
-    BadInput where that would be no names of Python, or those of a module that Python has.
+    Raises BadInput if these are not names of Python, or if Python has such a module.
     """
     words = re.findall("[A-Za-z0-9]+", re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", name))
     module = "_".join(words).lower()
     if not module[:1].isalpha() or iskeyword(module):
-        raise BadInput(f"{name!r} gives a module no name: it must begin with a letter, as my-tracker does")
+        raise BadInput(f"{name!r} cannot name a module: the name must begin with a letter, as my-tracker does")
     if module in sys.stdlib_module_names:
-        raise BadInput(f"{name!r} is the name of a module of Python: take another, such as my-{name}")
+        raise BadInput(f"{name!r} is the name of a module of Python: choose another name, such as my-{name}")
     return Names(module.replace("_", "-"), module, "".join(word[0].upper() + word[1:] for word in words))
 
 
@@ -124,12 +124,12 @@ def plugin(contract: Contract, names: Names) -> dict[str, str]:
 
 
 def template(name: str) -> str:
-    """A file as it was written by hand, with `$project`, `$module`, `$factory` and `$contract` for what these are."""
+    """A file from its template, which has `$project`, `$module`, `$factory` and `$contract` for the names."""
     return files("broker_tck.cli").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
 
 
 def handing_on(contract: Contract) -> str:
-    """The module of a subject that hands each call on."""
+    """The module of a subject that passes each call on."""
     kind, inner = KINDS[contract.name], inner_of(contract)
     calls = "\n\n".join(call(name, method) for protocol in kind.protocols for name, method in methods(protocol))
     declared = msgspec.structs.asdict(inner.capabilities)
@@ -158,7 +158,7 @@ def inner_of(contract: Contract) -> Subject:
 
 
 def given(contract: Contract) -> list[str]:
-    """What a factory is given: `name: Type`, each."""
+    """The arguments of a factory, each as `name: Type`."""
     names = contract.call.partition("(")[2].removesuffix(")").split(", ")
     types = get_args(KINDS[contract.name].factory)[0]
     return [f"{name}: {type_name(each)}" for name, each in zip(names, types, strict=True)]
@@ -170,14 +170,14 @@ def type_name(wanted: Any) -> str:
 
 
 def methods(protocol: type) -> Iterator[tuple[str, Any]]:
-    """What a protocol asks for."""
+    """The methods of a protocol."""
     for name, member in vars(protocol).items():
         if inspect.isfunction(member) and (name == "__iter__" or not name.startswith("_")):
             yield name, member
 
 
 def call(name: str, method: Any) -> str:
-    """A method as the interface has it, which hands its call on."""
+    """A method of the interface that passes its call on."""
     signature = inspect.signature(method)
     passed = ", ".join([*signature.parameters][1:])
     handed = "iter(self.inner)" if name == "__iter__" else f"self.inner.{name}({passed})"
@@ -186,7 +186,7 @@ def call(name: str, method: Any) -> str:
 
 
 def imports(code: str) -> str:
-    """The imports of what signatures name."""
+    """The imports of the names in signatures."""
     words = {*re.findall(r"\w+", "".join(re.findall(r"def (?:[^:]|:(?!\n))*:\n", code)))}
     generic = sorted(words & {*GENERIC})
     ours = sorted(words & {*vars(interface)} - {*GENERIC})

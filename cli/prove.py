@@ -28,7 +28,7 @@ Examples:
 
 
 class Proofs(NamedTuple):
-    """What became of the mistakes of a profile."""
+    """The results of the mistakes of a profile."""
 
     contract: Contract
     profile: str
@@ -49,7 +49,7 @@ class Proofs(NamedTuple):
 @click.option(
     "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
 )
-@click.option("--rule", "rules", multiple=True, metavar="R", help="Only the mistakes in a rule. Repeatable.")
+@click.option("--rule", "rules", multiple=True, metavar="R", help="Only the mistakes in this rule. Repeatable.")
 @click.option(
     "--mistake",
     "names",
@@ -59,7 +59,7 @@ class Proofs(NamedTuple):
     help="One mistake, as --list names it. Repeatable.",
 )
 @seed_option
-@click.option("--anew", is_flag=True, help="Ignore the stored walks and traces, and search for all.")
+@click.option("--anew", is_flag=True, help="Ignore the stored walks and traces; search for new ones.")
 @click.option("--list", "listed", is_flag=True, help="Only list the mistakes.")
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the proofs of all contracts.")
 @json_option
@@ -80,11 +80,11 @@ def prove_command(
     reduced trace. It tries both first, and makes up to 1,000 walks if one of them no longer holds. If none of these
     fails, a stored trace is enough, and the mistake is named. It also looks for a mistake that breaks each invariant.
 
-    Exit status 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that is
-    noticed.
+    The exit status is 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that
+    is noticed.
     """
     if write and (contract_names or profile or rules or names or seed or listed):
-        raise BadInput("--write is for all proofs of seed 0; it goes with --anew and --json alone")
+        raise BadInput("--write writes all proofs of seed 0; only --anew and --json go with it")
     profiles = [(contract, chosen_profile(contract, profile)) for contract in chosen_contracts(contract_names, profile)]
     chosen = {each: of for each in profiles if (of := picked(*each, rules, names))}
     every = [mistake for of in chosen.values() for mistake in of]
@@ -110,7 +110,7 @@ def prove_command(
 def results_of(
     chosen: Mapping[tuple[Contract, str], list[Candidate]], proved: Sequence[Proved], seed: int, anew: bool, whole: bool
 ) -> list[Proofs]:
-    """What became of the mistakes of each profile; if all were chosen, of its invariants as well."""
+    """The results of the mistakes of each profile; if all mistakes were chosen, of its invariants too."""
     broken = invariants_broken([*chosen], seed, anew) if whole else [{} for _ in chosen]
     results = []
     for ((contract, profile), wanted), invariants in zip(chosen.items(), broken, strict=True):
@@ -128,7 +128,7 @@ def picked(contract: Contract, profile: str, rules: Sequence[str], names: Sequen
 
 
 def plain(name: str) -> str:
-    """A name with spaces for underscores."""
+    """A name in which each underscore is a space."""
     return name.replace("_", " ")
 
 
@@ -158,7 +158,7 @@ def print_list(every: Sequence[Candidate], as_json: bool) -> None:
 
 
 def as_document(of: Proofs) -> dict[str, Any]:
-    """What became of the mistakes of a profile, as a JSON object."""
+    """The results of the mistakes of a profile, as a JSON object."""
     return {
         "contract": of.contract.name,
         "profile": of.profile,
@@ -181,7 +181,7 @@ def as_document(of: Proofs) -> dict[str, Any]:
 
 
 def print_proofs(of: Proofs) -> None:
-    """Print what failed, and how many did not."""
+    """Print the mistakes that failed, and the number of the others."""
     rows = [(each.mistake.rule, each.mistake.name, fault(each)) for each in of.failed]
     if rows:
         print_table(f"{of.contract.name}, {of.profile}", ["rule", "mistake", ""], rows)
@@ -189,14 +189,16 @@ def print_proofs(of: Proofs) -> None:
     searched = sum(each.searched for each in of.proved)
     click.echo(
         f"{of.contract.name}, {of.profile}: {noticed} of {len(of.proved)} mistakes proved by their own rule, "
-        f"{own} by it alone; {len(of.broken)} invariants broken"
+        f"{own} of them by no other rule; {len(of.broken)} invariants broken"
     )
     if by_trace := [each.mistake.name for each in of.proved if each.proof and each.walk == BY_TRACE_ALONE]:
-        click.echo(f"{len(by_trace)} by their stored traces alone, as no walk of {WALKS:,} does: {'; '.join(by_trace)}")
+        click.echo(
+            f"{len(by_trace)} proved only by stored traces, as none of {WALKS:,} walks fails: {'; '.join(by_trace)}"
+        )
     if searched:
-        click.echo(f"{searched} searched for: no failing walk is stored, or the stored one no longer fails")
+        click.echo(f"{searched} searched anew, because no failing walk is stored or the stored walk no longer fails")
     for number in of.missing:
-        click.echo(f"NOT PROVEN {number}: no known mistake shows that it is checked")
+        click.echo(f"NOT PROVEN {number}: no known mistake proves that this rule is checked")
 
 
 def fault(failed: Proved) -> str:

@@ -1,4 +1,4 @@
-"""``pulsar``: what the kit says of releases of Apache Pulsar."""
+"""``pulsar``: checks the classes of Apache Pulsar releases."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from broker_tck.properties.verdict import CONFORMS, at_most, status_of
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
 
 WALKS, MORE = 100, 10
-"""How many walks a class makes for each profile; the last line proposes MORE times as many."""
+"""Walks for each class and profile. The last line of the output proposes MORE times as many."""
 NEEDED = 1536 * 2**20
-"""Bytes that are reckoned for a check: a heap of 1 GiB, and half as much for the rest."""
+"""Bytes of memory reserved for each check: 1 GiB of heap, and half as much for the rest."""
 EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4
@@ -47,12 +47,14 @@ Examples:
     shell_complete=completion.contracts,
     help="Only classes of this contract.",
 )
-@click.option("--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks a class and profile.")
+@click.option(
+    "--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks for each class and profile."
+)
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1),
-    help="Checks at a time, each of which may take 1.5 GiB. Default: one for each core, if memory allows.",
+    help="Number of checks at a time; each may take 1.5 GiB. Default: one for each core, if memory allows.",
 )
 @output_option("Also write a page, in Markdown.")
 @java_options
@@ -67,16 +69,15 @@ def pulsar_command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Check every class of releases of Apache Pulsar against its profile, and against the specification.
+    """Check each class of Apache Pulsar releases against its profile and against the specification.
 
-    Without a VERSION, all releases that the kit's own page speaks of. Each check has a process of its own. The exit
-    status is 1 where a class does not conform to its own profile: it does something that nobody has written down; 4
-    where too few walks were made to say so.
+    Without a VERSION, the command checks all releases of the page "Pulsar". Each check has its own process. The exit
+    status is 1 if a class does not conform to its own profile, that is, if it does something unknown. It is 4 if some
+    rules never came up.
 
-    For each rule that a profile breaks, a trace is searched for in at most as many walks as --walks says; the last
-    lines name the rules for which none was found. With -o, the page is written each time a check ends, and the answers
-    are kept beside it, in FILE.jsonl. Run again, the command makes only the checks that are missing, or that were made
-    by another kit, with other classes or with other options.
+    For each rule that a profile breaks, the command searches --walks walks for a trace. The last lines name the rules
+    without a trace. With -o, the command writes the page each time a check ends, and stores the results in FILE.jsonl.
+    If you run it again, it makes only the missing checks, and those whose kit, classes or options have changed.
     """
     asked = asked_of(versions or TRIED, contract_name)
     page = page_of(output, versions, asked, contract_name, walks, seed) if output else None
@@ -105,7 +106,7 @@ def pulsar_command(
 
 
 def asked_of(releases: Sequence[str], contract: str | None) -> list[Question]:
-    """What is asked of releases. BadInput where that is nothing, or a name is unknown."""
+    """The questions about releases. Raises BadInput if there are none, or if a name is unknown."""
     if contract:
         contract_named(contract)
     try:
@@ -114,7 +115,7 @@ def asked_of(releases: Sequence[str], contract: str | None) -> list[Question]:
     except Unavailable as error:
         raise BadInput(str(error)) from None
     if not asked:
-        raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract or 'any contract'}")
+        raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract or 'a contract'}")
     for name in dict.fromkeys(question.subject for question in asked):
         tell_if_untried(resolve(name))  # what cannot be had, or is not known, is said before anything is checked
     return asked
@@ -134,15 +135,15 @@ def page_of(
 
 
 def most_at_once() -> int:
-    """How many checks the machine's cores and its memory allow at a time; one in any case."""
+    """The number of checks that the machine's cores and memory allow at a time; at least 1."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(1, min(os.cpu_count() or 1, memory // NEEDED))
 
 
 def status(answers: list[Answer]) -> int:
-    """The exit status: 3 where a check did not come to a verdict, 1 where a class left its own profile.
+    """The exit status: 3 if a check has no verdict; else 1 if a class broke its own profile.
 
-    4 where too few walks were made to come to each rule of it.
+    4 if too few walks were made for each rule to come up.
     """
     if any(each.verdict == UNKNOWN for each in answers):
         return 3
@@ -157,7 +158,7 @@ def answer_json(each: Answer) -> dict[str, Any]:
 
 
 def print_answers(answers: list[Answer], walks: int) -> None:
-    """Print a row for each class and profile, and the rules that so many walks did not show broken."""
+    """Print a row for each class and profile, then the rules for which no trace was found."""
     rows = []
     for each in answers:
         rules = ", ".join(dict.fromkeys(rule for finding in each.findings for rule in finding["rules"][:1]))
@@ -165,30 +166,32 @@ def print_answers(answers: list[Answer], walks: int) -> None:
             (
                 each.question.subject,
                 each.question.profile,
-                "its own" if each.question.own else "the specification",
+                "own" if each.question.own else "specification",
                 f"{each.checked.get('operations', 0):,}",
                 f"< {at_most(each.checked['residual'])}" if each.verdict == CONFORMS else "-",
                 each.why or rules or "-",
                 each.verdict if each.verdict == CONFORMS else each.verdict.upper(),
             )
         )
-    head = ["subject", "profile", "which is", "operations", "failures", "rules broken", "verdict"]
+    head = ["subject", "profile", "kind", "operations", "failures", "rules broken", "verdict"]
     print_table("", head, rows, right=(3,))
-    click.echo(f"\n{walks:,} walks for each class and profile, and at most as many for each rule that a profile breaks")
+    click.echo(
+        f"\n{walks:,} walks for each class and profile, and at most {walks:,} for each rule that a profile breaks"
+    )
     for each in answers:
         if each.not_seen:
-            click.echo(f"{each.question.subject}: {walks:,} walks gave no trace for {', '.join(each.not_seen)}")
-    click.echo(f"--walks {walks * MORE} takes longer and shows more")
+            click.echo(f"{each.question.subject}: no trace found in {walks:,} walks for {', '.join(each.not_seen)}")
+    click.echo(f"--walks {walks * MORE} takes longer and finds more")
 
 
 # ---- The page
 
 
 class GrowingPage:
-    """A page in a file, and its answers in a second one, which has ``.jsonl`` behind the name.
+    """A page in a file, and its results in a second file, whose name ends with ``.jsonl``.
 
-    ``made`` has the questions of the survey, and how each is answered. What is no file, a device say, gets the page
-    when all is done. BadInput where the second file cannot be read.
+    ``made`` has the questions of the survey, and how each is answered. If the output is no regular file, such as a
+    device, the page is written at the end only. Raises BadInput if the second file cannot be read.
     """
 
     def __init__(
@@ -201,7 +204,7 @@ class GrowingPage:
         self.known = known_in(self.beside, made) if self.grows else []
 
     def write(self, answers: Mapping[Question, Answer]) -> None:
-        """Write what is known, each file whole or not at all. BadInput where one cannot be written."""
+        """Write the results so far, each file whole or not at all. Raises BadInput if a file cannot be written."""
         there = [answers[question] for question in self.made if question in answers]
         left = [question for question in self.made if question not in answers]
         text = page_text(there, self.missing, self.command, f"{datetime.now(UTC):%Y-%m-%d}", left)

@@ -8,7 +8,7 @@ import click
 
 from broker_tck.cli.options import asked_with, json_option, known_profile, one_subject_option, trace_profile_option
 from broker_tck.cli.output import print_json
-from broker_tck.cli.told import story_here
+from broker_tck.cli.terminal import report_here
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
 from broker_tck.properties.errors import BadInput
@@ -32,15 +32,18 @@ Examples:
 @trace_profile_option
 @json_option
 def reduce_command(trace: str, subject: Subject, profile: str | None, as_json: bool) -> int:
-    """Reduce the first failing trace of a file, or a text, to the shortest that breaks the same rule."""
+    """Reduce a failing trace to the shortest trace that breaks the same rule.
+
+    A trace is a file, in which the first failing trace is taken, or one line of text.
+    """
     for candidate in load(trace):
         asked_with(candidate, subject)
         under = known_profile(candidate.contract, profile or candidate.profile)
         task = Task(subject, under, partial(reduced, candidate, under), told_of)
         for told in run_one(task, partial(click.echo, err=True)):
-            print_json(finding_json(told)) if as_json else click.echo(story_here(told))
+            print_json(finding_json(told)) if as_json else click.echo(report_here(told))
             return 1
-    raise BadInput(f"{trace}: {subject.name} does as the model on every step; there is nothing to reduce")
+    raise BadInput(f"{trace}: {subject.name} agrees with the model at every step; there is nothing to reduce")
 
 
 def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -> list[FindingResult]:
@@ -51,5 +54,5 @@ def reduced(trace: Trace, profile: str, subject: Subject, _progress: Progress) -
 
 
 def told_of(found: Checked) -> list[FindingResult]:
-    """What there is to tell if the subject ends its process."""
+    """The finding, if the subject ends its process."""
     return [finding_result(each) for each in found.findings]

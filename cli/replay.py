@@ -13,7 +13,7 @@ from broker_tck.cli import completion
 from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.replay_kept import is_folder, replay_folder
-from broker_tck.cli.told import shown_here, width_here
+from broker_tck.cli.terminal import shown_here, width_here
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, load
@@ -29,7 +29,7 @@ subjects_option = click.option(
     type=Named(),
     metavar="S",
     shell_complete=completion.subjects,
-    help="A subject, named as for `check`. Repeatable. Default: the bundled ones that declare the profile.",
+    help="A subject, named as for `check`. Repeatable. Default: the bundled subjects that declare the profile.",
 )
 
 
@@ -53,7 +53,7 @@ Examples:
     "--law",
     "invariant",
     metavar="NAME",
-    help="Judge this invariant or metamorphic relation on the subjects alone, and nothing else.",
+    help="Judge only this invariant or metamorphic relation, on the subjects without the model.",
 )
 @json_option
 def replay_command(
@@ -61,18 +61,18 @@ def replay_command(
 ) -> int:
     """Replay traces on the model, and on subjects.
 
-    A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, each bundled
-    subject that declares the trace's profile takes part. Where the trace has outcomes, the model has to give them;
-    subjects have to do as the model does. The first difference of each is shown. A finding about an invariant, which no
-    model is needed for, is replayed with --invariant.
+    A trace is a file of JSON lines, `-` for standard input, or one line of text. Without --subject, the command
+    replays it on each bundled subject that declares the trace's profile. If the trace has outcomes, the model must
+    give the same. Each subject must agree with the model. The command shows the first difference. To replay a finding
+    about an invariant, use --invariant.
 
-    A folder that `check --save` made has a line for each of its traces, on the subject that the file names. Exit
-    status 1 if one fails.
+    For a folder of regressions, which `check --save` wrote, the command prints a line for each trace and replays it on
+    the subject that the file names. The exit status is 1 if a trace fails.
     """
     folders = [source for source in traces if is_folder(source)]
     if folders:
         if len(traces) > 1 or invariant:
-            raise BadInput(f"{folders[0]}: a folder is replayed alone, and without --invariant")
+            raise BadInput(f"{folders[0]}: a folder must be the only argument, without --invariant")
         return replay_folder(Path(folders[0]), named, profile, as_json)
     loaded = [trace for source in traces for trace in load(source)]
     chosen = [(trace, subjects_of(trace, named, profile)) for trace in loaded]
@@ -92,7 +92,7 @@ def replay_command(
     if found:
         print_disagreement(found[0])
         if len(found) > 1:
-            click.echo(f"and {len(found) - 1} more traces or subjects that differ; --json has them all\n")
+            click.echo(f"and {len(found) - 1} more differences; --json prints all of them\n")
     if len(loaded) == 1 and not found:
         print_outcomes(loaded[0], profile)
     click.echo(
@@ -105,7 +105,7 @@ def replay_command(
 def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> Sequence[Subject]:
     """The subjects that were named, else the bundled ones that declare the profile and can be asked for all of a trace.
 
-    BadInput where the contract has no such profile, or one that was named cannot be asked.
+    Raises BadInput if the contract has no such profile, or if a named subject cannot be asked for all of a trace.
     """
     if profile:
         known_profile(trace.contract, profile)
@@ -114,14 +114,14 @@ def subjects_of(trace: Trace, named: Sequence[Subject], profile: str | None) -> 
         if lacks := unasked(trace, subject):
             step, operation = lacks
             able = trace.contract.can_ask(trace.operations, trace.contract.capabilities())
-            lacking = f"{subject.name} declares to lack what {operation.tag!r} asks for"
-            why = lacking if able else f"no subject is asked for {operation.tag!r} where it stands"
+            lacking = f"{subject.name} declares to lack what {operation.tag!r} needs"
+            why = lacking if able else f"no subject can be asked for {operation.tag!r} at this step"
             raise BadInput(f"{trace.where}: step {step}: {why}")
     return named or [s for s in declaring(trace.contract, profile or trace.profile) if not unasked(trace, s)]
 
 
 def tell_of(judged: Sequence[Judgement], as_json: bool) -> int:
-    """Say what an invariant says of each trace and subject; answers with the exit status."""
+    """Print whether each subject keeps an invariant on each trace, and return the exit status."""
     if as_json:
         print_json({"judged": msgspec.to_builtins(judged)})
     for each in () if as_json else judged:

@@ -1,4 +1,4 @@
-"""``replay DIR``: the traces that ``check --save DIR`` kept, each on the subject that its file names."""
+"""``replay DIR``: replays the regressions that ``check --save DIR`` saved, each on the subject that its file names."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from broker_tck.properties.search.replay import Disagreement, declaring, replay_
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a kept trace on a subject."""
+    """The result of a regression on a subject."""
 
     file: str
     subject: str
     profile: str
     rule: str
-    """Empty where the name of the file does not say it."""
+    """Empty if the name of the file does not say it."""
     fails: bool
     says: str
 
@@ -40,13 +40,13 @@ def is_folder(source: str) -> bool:
 
 
 def replay_folder(folder: Path, named: Sequence[Subject], profile: str | None, as_json: bool) -> int:
-    """Replay all traces of a folder, and tell of each in a line; answers with the exit status.
+    """Replay all regressions of a folder, print a line for each, and return the exit status.
 
-    BadInput where the folder has none, or a subject that a file names is not there.
+    Raises BadInput if the folder has no trace, or if a file names an unknown subject.
     """
     kept = regressions_in(folder)
     if not kept:
-        raise BadInput(f"{folder}: has no kept trace; `broker-tck check --save {folder}` puts them there")
+        raise BadInput(f"{folder}: has no regression; `broker-tck check --save {folder}` saves them there")
     pairs = [(each, subject) for each in kept for subject in named or subjects_of(each, profile)]
     found: list[Outcome] = []
     with progress(len(pairs), "replaying", "traces") as tell:
@@ -64,7 +64,7 @@ def replay_folder(folder: Path, named: Sequence[Subject], profile: str | None, a
 
 
 def subjects_of(kept: Regression, profile: str | None) -> Iterator[Subject]:
-    """The subject that the name of a file says; else the bundled ones that declare the profile."""
+    """The subject that the name of the file says; else the bundled subjects that declare the profile."""
     if not kept.subject:
         yield from declaring(kept.trace.contract, profile or kept.profile)
         return
@@ -75,10 +75,10 @@ def subjects_of(kept: Regression, profile: str | None) -> Iterator[Subject]:
 
 
 def outcome(kept: Regression, subject: Subject, profile: str | None) -> Outcome:
-    """What becomes of a kept trace on a subject. BadInput where it is one of another contract."""
+    """Replay a regression on a subject. Raises BadInput if the trace is of another contract."""
     asked_with(kept.trace, subject)
     if lacks := unasked(kept.trace, subject):
-        fails, says = False, f"not asked: it declares to lack what step {lacks[0]} asks for"
+        fails, says = False, f"not run: step {lacks[0]} needs what the subject declares to lack"
     else:
         fails, says = replayed(kept, subject, profile)
     rule = f" ({kept.rule})" if kept.rule else ""
@@ -86,9 +86,10 @@ def outcome(kept: Regression, subject: Subject, profile: str | None) -> Outcome:
 
 
 def replayed(kept: Regression, subject: Subject, profile: str | None) -> tuple[bool, str]:
-    """Whether a kept trace fails under the profile that was checked, and in words.
+    """Whether a regression fails under the profile that was checked, and the result in words.
 
-    It may be reduced under another profile, with which the subject agreed more: then that says at which step.
+    The trace may have been reduced under another profile, with which the subject agreed more. That profile then tells
+    the step.
     """
     trace = kept.trace
     if kept.invariant and (judged := judged_apart(trace, subject, kept.rule)).step is not None:

@@ -20,21 +20,25 @@ Examples:
 
 @click.command("report", epilog=EXAMPLES)
 @click.argument("where", metavar="STORE", required=False)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="The HTML file to write.")
-@click.option("--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write JUnit XML for CI servers.")
-@click.option("--compare", nargs=2, metavar="A B", help="Two stores: what is new, gone, or slower in B.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as an HTML file."
+)
+@click.option(
+    "--junit", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report as JUnit XML for CI servers."
+)
+@click.option("--compare", nargs=2, metavar="A B", help="Compare two stores: show what is new, gone or slower in B.")
 def report_command(
     where: str | None,
     output: str | None,
     junit: str | None,
     compare: tuple[str, str] | None,
 ) -> int:
-    """Make a report of a campaign, or compare two. It may be made while the campaign runs.
+    """Make a report of a campaign, or compare two. The campaign may still be running.
 
-    The HTML file opens without a network. The exit status is 0 whatever was found.
+    The HTML file needs no network. The exit status is always 0.
     """
     if (where is None) is (compare is None) or (compare and junit) or (where and not (output or junit)):
-        raise BadInput("report takes a store with -o FILE or --junit FILE, or --compare A B")
+        raise BadInput("report needs a store with -o FILE or --junit FILE, or --compare A B")
     need("reports", ("jinja2", "matplotlib"), "report")
     if compare:
         return compared(*compare, output)

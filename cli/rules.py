@@ -1,4 +1,4 @@
-"""``rules``: what a contract asks for, rule by rule."""
+"""``rules``: the rules of a contract."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from broker_tck.cli import completion
 from broker_tck.cli.options import chosen_contract, chosen_profile, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
-from broker_tck.cli.told import width_here
+from broker_tck.cli.terminal import width_here
 from broker_tck.implementations.naming import unknown
 from broker_tck.model.rules import Rule, Strength, by_number, clauses_of, rules_of
 from broker_tck.properties.engine.contract import Contract
@@ -33,11 +33,14 @@ Examples:
 @click.argument("numbers", nargs=-1, metavar="[RULE]...", shell_complete=completion.rules)
 @contract_option
 @click.option(
-    "--profile", metavar="P", shell_complete=completion.profiles, help="The profile. Default: the contract's own."
+    "--profile",
+    metavar="P",
+    shell_complete=completion.profiles,
+    help="The profile. Default: the contract's own profile.",
 )
 @json_option
 def rules_command(numbers: tuple[str, ...], contract_name: str | None, profile: str | None, as_json: bool) -> None:
-    """List a contract's rules; with numbers, all that is known of these."""
+    """List a contract's rules; with rule numbers, print the details of these rules."""
     numbers = tuple(number.upper() for number in numbers)
     contract = chosen_contract(contract_name, rules=numbers)
     model = contract.model(chosen_profile(contract, profile))

@@ -1,4 +1,4 @@
-"""Standard output and standard error, where they cannot be written: nobody reads on, or the disk is full."""
+"""Standard output and standard error that cannot be written, because nobody reads them or the disk is full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 UNREAD = 141
-"""The exit status where nobody reads on: that of a program which SIGPIPE ended."""
+"""The exit status if the reader of a pipe has gone, as of a program that SIGPIPE ended."""
 STANDARD_OUTPUT = "standard output"
 
 
@@ -22,8 +22,8 @@ class Unwritten(Exception):
         self.unread = isinstance(error, BrokenPipeError)
 
 
-class Told(io.RawIOBase):
-    """Writes what a stream writes, and tells its errors from those of all other files and pipes."""
+class Watched(io.RawIOBase):
+    """Writes to a stream, and raises its errors as Unwritten, which those of other files are not."""
 
     def __init__(self, stream: Any, where: str) -> None:
         self.stream = stream  # closed with the last reference to it
@@ -31,14 +31,14 @@ class Told(io.RawIOBase):
         self.where = where
 
     def write(self, data: Any) -> int:
-        """Write bytes; answers with how many. Unwritten where that fails."""
+        """Write bytes, and return their number. Raises Unwritten if that fails."""
         try:
             return int(self.raw.write(data))
         except OSError as error:
             raise Unwritten(error, self.where) from None
 
     def writable(self) -> bool:
-        """It can be written."""
+        """Always true."""
         return True
 
     def fileno(self) -> int:
@@ -51,51 +51,51 @@ class Told(io.RawIOBase):
 
 
 def tell_errors() -> None:
-    """Have errors of standard output and standard error raised as Unwritten; one that was closed goes nowhere."""
+    """Make errors of standard output and standard error raise Unwritten. Output to a closed stream is dropped."""
     for name, where in (("stdout", STANDARD_OUTPUT), ("stderr", "standard error")):
         stream = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # as long as the process
-        setattr(sys, name, told(stream, where))
+        setattr(sys, name, watched(stream, where))
 
 
-def told(stream: Any, where: str) -> TextIO:
-    """A stream whose errors are raised as Unwritten; lines are written as they end where Python is not to buffer."""
-    binary = io.BufferedWriter(Told(stream, where))
+def watched(stream: Any, where: str) -> TextIO:
+    """A stream whose errors raise Unwritten. It is line-buffered if the original is, or if Python must not buffer."""
+    binary = io.BufferedWriter(Watched(stream, where))
     by_line = stream.line_buffering or stream.write_through
     return io.TextIOWrapper(binary, stream.encoding, stream.errors, line_buffering=by_line)
 
 
 class Documents:
-    """Where documents go, while standard output is another name for standard error."""
+    """The stream for JSON documents while standard output is redirected to standard error."""
 
     def __init__(self) -> None:
         self.stream: TextIO | None = None
-        """None: to standard output, as all else."""
+        """None: documents go to standard output."""
 
     def set_apart(self) -> None:
-        """From here on standard output has documents alone: all else that is written to it goes to standard error.
+        """Reserve standard output for documents; from now on all other output goes to standard error.
 
-        That holds for whatever a plug-in prints, in Python or below it, and for the processes that it starts.
+        This includes what a plug-in or its child processes print, in Python or in native code.
         """
         sys.stdout.flush()
         there = os.dup(sys.stdout.fileno())
-        self.stream = told(os.fdopen(there, "w", encoding=sys.stdout.encoding), STANDARD_OUTPUT)
+        self.stream = watched(os.fdopen(there, "w", encoding=sys.stdout.encoding), STANDARD_OUTPUT)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         sys.stdout = sys.stderr
 
 
 DOCUMENTS = Documents()
-"""Those of this process."""
+"""The document stream of this process."""
 
 
 def flush() -> None:
-    """Write what was printed and not yet written. Unwritten where that fails."""
+    """Flush all output. Raises Unwritten if that fails."""
     for stream in (DOCUMENTS.stream, sys.stdout, sys.stderr):
         if stream:
             stream.flush()
 
 
 def silence() -> None:
-    """Let both go nowhere, so that Python finds nothing to complain of as it ends."""
+    """Drop all further output, so that Python reports no error when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in filter(None, (DOCUMENTS.stream, sys.stdout, sys.stderr)):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""``subjects``: what can be checked, by name."""
+"""``subjects``: the names of all subjects."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from broker_tck.properties.engine.subjects import Modelled, bundled, declared, p
 @contract_option
 @json_option
 def subjects_command(contract_name: str | None, as_json: bool) -> None:
-    """List the subjects of a contract: bundled ones, those of other packages, classes of Pulsar's releases.
+    """List the subjects of a contract: bundled, from other packages, and classes of Pulsar releases.
 
-    A profile that no bundled implementation declares is a subject with its model. Of other releases with the same
-    classes, each is a subject as well: pulsar-VERSION/CLASS. Where the kit was never run on a class of a release,
-    its profile is a guess, and commands that go by it say so.
+    A profile that no bundled implementation declares is a subject too: its model. Classes of other releases of Pulsar
+    are subjects as well: pulsar-VERSION/CLASS. If the kit was never run on a class of a release, its profile is a
+    guess, and commands that use the profile say so.
     """
     contract = chosen_contract(contract_name)
     found = [(s, "model of the profile" if isinstance(s, Modelled) else "bundled") for s in bundled(contract)]
@@ -54,5 +54,5 @@ def subjects_command(contract_name: str | None, as_json: bool) -> None:
 
 
 def about(name: str, profiles: Sequence[str], capabilities: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """What there is to tell of a subject."""
+    """The details of a subject."""
     return {"subject": name, "profiles": [*profiles], "capabilities": capabilities, "source": source}

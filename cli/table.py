@@ -1,4 +1,4 @@
-"""The table of ``check``: a row for each subject under a profile, and what is wrong before it."""
+"""The table of ``check``: a row for each subject under a profile, after the failure reports of that subject."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from broker_tck.cli.told import in_colours, story_here, width_here
+from broker_tck.cli.terminal import in_colours, report_here, width_here
 from broker_tck.properties.engine.accepted import AcceptedMistake, accepted
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.report.lines import filled
@@ -17,7 +17,7 @@ from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, at_most
 
 HEAD = ("verdict", "subject", "profile", "golden", "rules", "walks", "operations", "deviations", "failures", "left out")
 WIDTHS = (10, 0, 0, 0, 8, 5, 10, 10, 8, 0)
-"""How wide columns are at least, where that is not known beforehand."""
+"""The least width of each column; 0 if the widest cell is known beforehand."""
 RIGHT = {3, 4, 5, 6, 7}
 COLOURS = {CONFORMS: "green", BROKEN.upper(): "red", NOT_ENOUGH.upper(): "yellow"}
 NONE = "none recorded"
@@ -25,13 +25,13 @@ BETWEEN = "  "
 
 
 def steps_text(subject: Subject, profile: str) -> str:
-    """How many recorded steps there are, as wide as the cell will be."""
+    """A text as wide as the cell with the recorded steps will be."""
     n = sum(len(asked(trace, subject).operations) for trace in golden_traces(subject.contract.name, profile))
     return f"{n}/{n}" if n else NONE
 
 
 def golden_text(found: ProfileResult) -> str:
-    """At how many recorded steps a subject agreed; a dash where a kept trace ended the check before."""
+    """The number of recorded steps at which a subject agreed; a dash if a regression ended the check before."""
     if found.golden.steps:
         return f"{found.golden.agreed}/{found.golden.steps}"
     return NONE if found.walks else "-"
@@ -55,15 +55,14 @@ def row_of(found: ProfileResult) -> tuple[str, ...]:
 
 
 def left_out_text(left_out: Sequence[str], accepts: Iterable[AcceptedMistake]) -> str:
-    """What a subject lacks, and what it may do otherwise."""
+    """The capabilities that a subject lacks, and the deviations that it accepts."""
     return ", ".join([*left_out, *(f"accepts {rule}" for rule in dict.fromkeys(each.rule for each in accepts))]) or "-"
 
 
 class Layout:
-    """Prints the row of each subject as it ends; what is wrong with it stands before its row.
+    """Prints the row of each subject when its check ends; the failure reports come before the row.
 
-    Rows stand below one head, in columns. Where the terminal is narrower than these, what would be in columns is named
-    in each row.
+    The rows have one head. If the terminal is too narrow for the columns, each row names its cells instead.
     """
 
     def __init__(self, pairs: Sequence[tuple[Subject, str]]) -> None:
@@ -77,16 +76,19 @@ class Layout:
         self.head_is_due = True
 
     def tell(self, found: ProfileResult, besides: str = "") -> None:
-        """Print what there is to tell of a subject; ``besides`` is what was found and does not count, in few words."""
-        row, said = row_of(found), [*found.complaints, *([f"left out: {besides}"] if besides else [])]
-        stories = [*map(story_here, found.findings), *(f"{found.name}: {each}" for each in said)]
-        for each in stories:
+        """Print the result of a subject; ``besides`` are the names of broken rules that were not judged."""
+        row, said = (
+            row_of(found),
+            [*found.complaints, *([f"also broken, but not judged: {besides}"] if besides else [])],
+        )
+        reports = [*map(report_here, found.findings), *(f"{found.name}: {each}" for each in said)]
+        for each in reports:
             click.echo(f"{each}\n")
         width = width_here(sys.maxsize)
         if len(BETWEEN.join(" " * each for each in self.widths)) > width:
             click.echo("\n".join(folded(row, width)))
             return
-        if self.head_is_due or stories:
+        if self.head_is_due or reports:
             click.echo(BETWEEN.join(self.cells(HEAD)).rstrip())
         self.head_is_due = False
         verdict, *others = self.cells(row)
@@ -101,7 +103,7 @@ class Layout:
 
 
 def folded(row: Sequence[str], width: int) -> list[str]:
-    """A row in lines so wide at most: verdict, subject and profile, then the other cells, each behind its name."""
+    """A row folded to ``width`` columns: verdict, subject and profile, then each other cell after its name."""
     verdict, subject, profile, *others = row
     label = f"{verdict:<{WIDTHS[0]}}{BETWEEN}"
     who = filled(label, f"{subject} ({profile})", width)
@@ -110,5 +112,5 @@ def folded(row: Sequence[str], width: int) -> list[str]:
 
 
 def in_colour(verdict: str) -> str:
-    """A verdict, as wide as it is, in its colour, if this terminal shows any."""
+    """A verdict in its colour, if the terminal shows colours. Its width stays the same."""
     return click.style(verdict, fg=COLOURS.get(verdict.strip())) if in_colours() else verdict

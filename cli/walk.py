@@ -22,7 +22,7 @@ from broker_tck.cli.options import (
     workload_option,
 )
 from broker_tck.cli.output import print_json, print_table, progress, writing
-from broker_tck.cli.told import story_here
+from broker_tck.cli.terminal import report_here
 from broker_tck.properties.engine.check import record as recorded
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.trace import Trace, to_json
@@ -36,9 +36,9 @@ from broker_tck.properties.search.run import Progress, Run, checked
 from broker_tck.properties.verdict import BROKEN, at_most
 
 JUDGED = 64
-"""One walk in so many is judged by the invariants."""
+"""The invariants judge one walk out of this number."""
 Walked = tuple[ProfileResult, float]
-"""What became of the walks of a subject, and how many seconds they took."""
+"""The result of the walks of a subject, and the seconds that they took."""
 WALK_EXAMPLES = """\b
 Examples:
   broker-tck walk --subject time-bucket --operations 10000000
@@ -52,9 +52,9 @@ Examples:
 @profile_option
 @workload_option
 @click.option(
-    "--walks", "count", type=click.IntRange(1), help="How many walks. Default: as --operations says, else 100."
+    "--walks", "count", type=click.IntRange(1), help="Number of walks. Default: 100, or as many as --operations needs."
 )
-@click.option("--operations", type=click.IntRange(1), help="Walk until so many operations were checked.")
+@click.option("--operations", type=click.IntRange(1), help="Walk until this number of operations was checked.")
 @click.option(
     "--record", type=click.Path(dir_okay=False), help="Write the walks, with their outcomes, as a trace file."
 )
@@ -109,10 +109,10 @@ class Recorder:
             try:
                 self.path.touch(exist_ok=False)
             except FileExistsError:
-                raise BadInput(f"{path}: exists already; --record writes a new file") from None
+                raise BadInput(f"{path}: exists already; --record needs a new file name") from None
 
     def write(self, run: Run, config: Any, operations: list[Any]) -> None:
-        """Write a walk. BadInput where the file cannot be written any more."""
+        """Write a walk. Raises BadInput if the file can no longer be written."""
         steps = recorded(operations, run.model(config))
         outcomes = [[step.result, *step.seen] for step in steps]
         trace = Trace(run.subject.contract, run.profile, config, operations, outcomes)
@@ -145,15 +145,15 @@ def walked(
 
 
 def told_of(found: Checked) -> Walked:
-    """What there is to tell of a run."""
+    """The result of a run."""
     return profile_result(found), round(found.seconds, 3)
 
 
 def print_walked(found: Sequence[Walked]) -> None:
-    """Say what became of walks."""
+    """Print the results of walks."""
     for each, _ in found:
         for finding in each.findings:
-            click.echo(story_here(finding) + "\n")
+            click.echo(report_here(finding) + "\n")
         for sentence in each.complaints:
             click.echo(f"{each.name}: {sentence}\n")
     head = ["subject", "profile", "walks", "operations", "a second", "rules", "not exercised", "failures"]
@@ -176,7 +176,7 @@ def row_of(found: ProfileResult, seconds: float) -> tuple[str, ...]:
 
 
 def walked_json(found: ProfileResult, seconds: float, seed: int) -> dict[str, Any]:
-    """What became of a subject's walks."""
+    """The result of a subject's walks as a JSON object."""
     return {
         "subject": found.subject,
         "profile": found.profile,

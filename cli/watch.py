@@ -13,14 +13,14 @@ from broker_tck.cli.output import print_json
 from broker_tck.spark_fuzz.driver.campaign import totals_of
 
 EVERY = 1.0
-"""How often `watch` looks, in seconds."""
+"""Seconds between two looks at the store."""
 
 
 @click.command("watch", epilog="\b\nExamples:\n  broker-tck watch night\n  broker-tck watch night --json\n")
 @click.argument("where", metavar="STORE")
 @json_option
 def watch_command(where: str, as_json: bool) -> None:
-    """Show how far a campaign is until its driver ends. Without a terminal, print one line."""
+    """Show the progress of a campaign until it ends. Without a terminal, print one line."""
     store = opened(where)
     totals = totals_of(store)
     if as_json:
@@ -32,4 +32,4 @@ def watch_command(where: str, as_json: bool) -> None:
                 tell(totals_of(store))
                 Event().wait(EVERY)
         totals = totals_of(store)
-    click.echo(f"{where}: {totals_text(totals)}; {store.driver() or 'nobody'} drives it")
+    click.echo(f"{where}: {totals_text(totals)}; {store.driver() or 'no process'} drives it")

@@ -1,4 +1,4 @@
-"""What is asserted and how it is driven.
+"""The checks: what they assert, and what drives them.
 
 ``from broker_tck.properties import conformance``: :func:`~broker_tck.properties.report.parts.conformance` makes a whole
 test module for an implementation of one's own.

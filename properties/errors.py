@@ -1,13 +1,13 @@
-"""The errors that a command ends with in one line."""
+"""The errors that end a command."""
 
 
 class BadInput(Exception):
-    """What the user gave cannot be used. Its text is the one line that is shown; the exit status is 2."""
+    """The user's input cannot be used. The command prints its text as one line, and the exit status is 2."""
 
 
 class Failed(Exception):
-    """The kit, or what it runs on, failed. Its text is the one line that is shown; the exit status is 3."""
+    """The kit, or the platform below it, failed. The command prints its text as one line; the exit status is 3."""
 
 
 class KitFailed(Exception):
-    """The kit has a bug. Its text is the traceback, from the process in which it showed; the exit status is 3."""
+    """The kit has a bug. Its text is the traceback, from the process that failed; the exit status is 3."""

@@ -24,9 +24,11 @@ OF_RULE = re.compile(r"-([A-Z]+-)?P?\d+]$")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name what is checked."""
     group = parser.getgroup("broker-tck")
-    says = "Subject that broker-tck checks; default: those of pyproject.toml."
+    says = "Subject for broker-tck to check. Default: the subjects in pyproject.toml."
     group.addoption("--subject", action="append", default=[], metavar="S", help=says)
-    group.addoption("--profile", default=None, metavar="P", help="Profile; default: those that the subject declares.")
+    group.addoption(
+        "--profile", default=None, metavar="P", help="Profile. Default: each profile that the subject declares."
+    )
 
 
 @hookimpl(tryfirst=True)

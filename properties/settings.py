@@ -1,4 +1,4 @@
-"""The table ``[tool.broker-tck]`` of a pyproject.toml: what is checked, and how, where nothing else is said."""
+"""The table ``[tool.broker-tck]`` of a pyproject.toml: the defaults of a check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE = "[tool.broker-tck]"
 
 
 class Key(NamedTuple):
-    """What a key holds."""
+    """The type of a key's value."""
 
     type: Any
     right: str
@@ -33,12 +33,12 @@ Ways = dict[str, str | tuple[str, str]]
 COUNT, ANY_COUNT, SEED = Annotated[int, Meta(ge=1)], Annotated[int, Meta(ge=0)], Annotated[int, Meta(ge=0, lt=2**31)]
 KEYS = {
     "subjects": Key(list[str | dict[str, Any]], 'a list of names, or of tables such as {name = "pkg:MyTracker"}'),
-    "walks": Key(COUNT, "a whole number from 1 on, such as 1000"),
-    "examples": Key(ANY_COUNT, "a whole number from 0 on, such as 60"),
-    "seed": Key(SEED, "a whole number from 0 on and below 2147483648"),
+    "walks": Key(COUNT, "a whole number of at least 1, such as 1000"),
+    "examples": Key(ANY_COUNT, "a whole number of at least 0, such as 60"),
+    "seed": Key(SEED, "a whole number from 0 to 2147483647"),
     "save": Key(Annotated[str, Meta(min_length=1)], 'the name of a folder, such as "findings"'),
     "contracts": Key(list[str], 'a list of contracts, such as ["delayed-delivery"]'),
-    "jobs": Key(COUNT, "a whole number from 1 on, such as 2"),
+    "jobs": Key(COUNT, "a whole number of at least 1, such as 2"),
 }
 SUBJECT_KEYS = {
     "name": Key(str, 'the name of a subject, such as "pkg:MyTracker"'),
@@ -51,7 +51,7 @@ SUBJECT_KEYS = {
 
 
 class Named(NamedTuple):
-    """A subject that is named, and what is said of it in the place of what its factory declares; None: nothing."""
+    """A subject of the table. Its values replace what its factory declares, unless they are None."""
 
     name: str
     profiles: tuple[str, ...] | None = None
@@ -60,7 +60,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a table holds. What it leaves out is None, or empty."""
+    """The values of a table; a missing value is None or empty."""
 
     file: Path = Path(FILE)
     subjects: tuple[Named, ...] = ()
@@ -72,7 +72,7 @@ class Settings:
     jobs: int | None = None
 
     def resolved(self) -> tuple[Subject, ...]:
-        """The subjects; modules in the folder of the file are found. BadInput where there is none of a name."""
+        """The subjects. Modules beside the file can be imported. Raises BadInput for an unknown name."""
         folder = str(self.file.parent.absolute())
         if self.subjects and folder not in sys.path:
             sys.path.insert(0, folder)
@@ -85,9 +85,9 @@ class Settings:
 
 
 def settings_of(folder: Path) -> Settings:
-    """The settings for a folder: those in its pyproject.toml, or in the nearest above it.
+    """The settings for a folder, from its pyproject.toml or the nearest one above it.
 
-    BadInput where the file cannot be read, or a key of the table is unknown or holds something else than it is to.
+    Raises BadInput if the file cannot be read, or if a key of the table is unknown or has a wrong value.
     """
     file = next((path for at in (folder, *folder.parents) if (path := at / FILE).is_file()), None)
     if file is None:
@@ -101,7 +101,7 @@ def settings_of(folder: Path) -> Settings:
         raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
     table = tool.get("broker-tck", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
-        raise BadInput(f"{where}: tool.broker-tck is {table!r}; it has to be a table, {TABLE}")
+        raise BadInput(f"{where}: tool.broker-tck is {table!r}; it must be a table, {TABLE}")
     found = read(table, KEYS, f"{where}: {TABLE}")
     for name in found.get("contracts", ()):
         try:
@@ -120,7 +120,7 @@ def near(file: Path, folder: Path) -> Path:
 
 
 def read(table: Mapping[str, Any], keys: Mapping[str, Key], where: str) -> dict[str, Any]:
-    """What a table holds, each key as its type has it. BadInput says what is wrong, and what would be right."""
+    """The values of a table, converted to their types. Raises BadInput if a key is unknown or a value is wrong."""
     found = {}
     for name, value in table.items():
         if name not in keys:
@@ -128,7 +128,7 @@ def read(table: Mapping[str, Any], keys: Mapping[str, Key], where: str) -> dict[
         try:
             found[name] = msgspec.convert(value, keys[name].type)
         except msgspec.ValidationError:
-            raise BadInput(f"{where}: {name} is {value!r}; it has to be {keys[name].right}") from None
+            raise BadInput(f"{where}: {name} is {value!r}; it must be {keys[name].right}") from None
     return found
 
 
@@ -138,8 +138,8 @@ def named(subjects: Iterable[str | dict[str, Any]], where: str) -> Iterable[Name
         at = f"{where}[{number}]"
         found = read({"name": each} if isinstance(each, str) else each, SUBJECT_KEYS, at)
         if "name" not in found:
-            raise BadInput(f"{at}: there is no name; it has to be {SUBJECT_KEYS['name'].right}")
+            raise BadInput(f"{at}: name is missing; it must be {SUBJECT_KEYS['name'].right}")
         if "profile" in found and "profiles" in found:
-            raise BadInput(f"{at}: profile and profiles are both there; leave one out")
+            raise BadInput(f"{at}: has both profile and profiles; leave one out")
         profiles = (found["profile"],) if "profile" in found else tuple(found.get("profiles", ())) or None
         yield Named(found["name"], profiles, found.get("accepts"))

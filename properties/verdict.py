@@ -1,4 +1,4 @@
-"""What a check of a subject comes to: one of three words, each with its exit status."""
+"""The verdict of a check: one of three words, each with an exit status."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 
 CONFORMS = "conforms"
-"""There was no difference, and every rule that has to be exercised came up."""
+"""No difference was found, and every required rule came up."""
 BROKEN = "broken"
-"""There was a difference, or an invariant did not hold."""
+"""A difference was found, or an invariant did not hold."""
 NOT_ENOUGH = "not enough"
-"""There was no difference, but something that has to come up did not."""
+"""No difference was found, but some required rule or deviation never came up."""
 UP = Context(prec=2, rounding=ROUND_CEILING)
 STATUS = {CONFORMS: 0, BROKEN: 1, NOT_ENOUGH: 4}
 
@@ -27,5 +27,5 @@ def status_of(verdicts: Iterable[str]) -> int:
 
 
 def at_most(bound: float) -> str:
-    """A bound as a number of two digits that count, never smaller than it is."""
+    """A bound with two significant digits, rounded up."""
     return f"{UP.create_decimal(repr(bound)).normalize():f}"

@@ -146,7 +146,7 @@ class Anything:
             "timebucket-ideal",
             "DD-11",
             "as heap (index.put)",
-            r"'as heap \(index.put\)' is how heap does DD-11; write heap for the profile",
+            r"'as heap \(index.put\)' is the behaviour of profile heap for DD-11; use profile heap",
         ),
     ],
 )

@@ -24,7 +24,7 @@ from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.verdict import BROKEN, CONFORMS
 
-ACCEPTED = "accepted: DD-05 is done otherwise, 'rounded down': our clients wait"
+ACCEPTED = "accepted: deviates from DD-05 (rounded down): our clients wait"
 EARLY = "timebucket-ideal~DD-05:rounded_down"
 
 
@@ -72,7 +72,7 @@ def test_subject_that_does_not_do_as_it_says_is_broken() -> None:
     assert checked.verdict == BROKEN
     (finding,) = checked.findings
     assert finding.rule == "DD-05"
-    assert finding_result(finding).what.startswith("Your tracker does not do DD-05 as it accepts (rounded down), but ")
+    assert finding_result(finding).what.startswith("Your tracker declares a deviation from DD-05 (rounded down), but ")
 
 
 @pytest.mark.slow
@@ -110,9 +110,9 @@ def test_every_format_shows_what_is_accepted(cli: Any, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("accepts", "says"),
     [
-        (["DD-05"], r"accepts is \['DD-05'\]; it has to be such as"),
-        ({"DD-05": 1}, "it has to be such as"),
-        ({"DD-05": ("rounded down", 1)}, "it has to be such as"),
+        (["DD-05"], r"accepts is \['DD-05'\]; it must be like"),
+        ({"DD-05": 1}, "it must be like"),
+        ({"DD-05": ("rounded down", 1)}, "it must be like"),
         (
             {"DD-05": "sideways"},
             "unknown mistake 'sideways' of DD-05; there are: absent, rounded down, rounded up, to the next, nearest, ",
@@ -133,7 +133,7 @@ def test_word_that_nobody_understands_is_bad_input(accepts: Any, says: str) -> N
 def test_rule_with_several_clauses_needs_the_clause() -> None:
     with pytest.raises(
         ValueError,
-        match=r"'absent' is one of several mistakes of DD-14; say which: 'fixed_delay.still_fixed: absent', ",
+        match=r"'absent' names several mistakes of DD-14; choose one: 'fixed_delay.still_fixed: absent', ",
     ):
         CONTRACT.model("timebucket-ideal~DD-14:absent")
     model = CONTRACT.model("timebucket-ideal~DD-14:fixed_delay.still_fixed:absent")
@@ -161,6 +161,6 @@ def test_class_below_a_model_is_accepted(monkeypatch: pytest.MonkeyPatch) -> Non
         "DD-17",
         "DD-17 wants_pause: as test_accepting:NoPause",
         "A profile of its own: deliveries never pause.",
-        f"accepted: DD-17 is done otherwise, 'wants_pause as test_accepting:NoPause': {NoPause.__doc__}",
+        f"accepted: deviates from DD-17 (wants_pause as test_accepting:NoPause): {NoPause.__doc__}",
     )
     assert accepted(subject_of(TimeBucketTracker), "timebucket-2026") == []

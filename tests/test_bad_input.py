@@ -24,7 +24,7 @@ TRIED = "3.0.7, 4.0.0, 4.0.1, 4.0.5, 4.0.8, 4.1.1, 4.2.4, 5.0.0-M1, 5.0.1"
 OPERATIONS = "add, fill, has, get, pause, tick, adv, stale, memory, clear, close"
 GOOD = {"version": 1, "contract": "delayed-delivery", "profile": "heap", "config": {}, "steps": [["has"]]}
 REMOVE = {"contract": "entry-cache", "profile": "ideal", "steps": [["remove", 0, 0, 0, 0, 0, True]]}
-TEXT = "nor the text of a trace ('add 1 0 +2000; get 1')"
+TEXT = "and not the text of a trace ('add 1 0 +2000; get 1')"
 
 
 class Case(NamedTuple):
@@ -171,10 +171,10 @@ CASES = [
         "none/page.md: cannot be written: No such file or directory",
     ),
     Case("survey of no release", "pulsar 4.2.4 x", f"'x' is no version of a release, such as {TRIED}"),
-    Case("survey of nothing", "pulsar 2.11.4", "no class of 2.11.4 is a subject of any contract"),
+    Case("survey of nothing", "pulsar 2.11.4", "no class of 2.11.4 is a subject of a contract"),
     subject("Missing", "the module 'odd' has no 'Missing'"),
-    subject("Number", "a factory is called as Factory(config, clock, timer); 5 cannot be called"),
-    subject("Text", "profiles is 'heap'; it has to be a tuple of names, such as ('timebucket-ideal',)"),
+    subject("Number", "a factory is called as Factory(config, clock, timer); 5 is not callable"),
+    subject("Text", "profiles is 'heap'; it must be a tuple of names, such as ('timebucket-ideal',)"),
     subject("Unknown", f"unknown profile 'legacy-java' of delayed-delivery; there are: {PROFILES}"),
     Case(
         "subject Other",
@@ -190,24 +190,22 @@ CASES = [
     Case(
         "depth of a position",
         ["replay", "active-cursors; add a [1,[2,3]]"],
-        "text: step 1: add: at is [1, [2, 3]]; it has to be a position, such as [0,5]",
+        "text: step 1: add: at is [1, [2, 3]]; it must be a position, such as [0,5]",
     ),
     # Words with a pattern, words of a list, flags
-    text("lower case", "text: step 1: open: name is a; it has to be one capital letter", "topic-delivery; open a"),
+    text("lower case", "text: step 1: open: name is a; it must be one capital letter", "topic-delivery; open a"),
     text(
         "handle without a number",
-        "text: step 1: has: handle is A; it has to be a capital letter and a number, such as A1",
+        "text: step 1: has: handle is A; it must be a capital letter and a number, such as A1",
         "topic-delivery; has A",
     ),
     text(
         "long name of a cursor",
-        f"text: step 1: add: name is {'c' * 59}…; it has to be a word of 1 to 64 characters, no semicolon",
+        f"text: step 1: add: name is {'c' * 59}…; it must be a word of 1 to 64 characters, no semicolon",
         f"active-cursors; add {'c' * 65} [0,0]",
     ),
     trace("true for one", "t:1: step 1: remove: last_inclusive is true; expected int, got bool", REMOVE),
-    text(
-        "word of several", "text: step 1: inside: what is ack; it has to be ~ or ~", "negative-acks; inside ack 0 0 0"
-    ),
+    text("word of several", "text: step 1: inside: what is ack; it must be ~ or ~", "negative-acks; inside ack 0 0 0"),
     text(
         "empty backoff",
         "text: config: backoff_ms is []; expected array of length >= 1",
@@ -221,12 +219,12 @@ CASES = [
     Case(
         "operation that a subject lacks",
         ["replay", "--subject", "stepwise-queue", "entry-cache; fetch 0 0 1 0 5 0"],
-        "text: step 1: stepwise-queue declares to lack what 'fetch' asks for",
+        "text: step 1: stepwise-queue declares to lack what 'fetch' needs",
     ),
     Case(
         "entry in chunks and by itself",
         ["replay", "--subject", "sorted-buckets", "negative-acks; chunked 1 5 3 0; nack 1 5 0"],
-        "text: step 2: no subject is asked for 'nack' where it stands",
+        "text: step 2: no subject can be asked for 'nack' at this step",
     ),
     # Trace files
     Case(
@@ -236,12 +234,14 @@ CASES = [
     ),
     Case("file missing", "replay no.jsonl", f"'no.jsonl': no such file, {TEXT}"),
     Case("long name", ["replay", "x" * 5000], f"'{'x' * 59}…': no such file, {TEXT}"),
-    Case("directory", "replay d", "d: has no kept trace; `broker-tck check --save d` puts them there"),
+    Case("directory", "replay d", "d: has no regression; `broker-tck check --save d` saves them there"),
     Case("file in a file", "replay ending.py/t", "ending.py/t: cannot be read: Not a directory"),
     Case("link to itself", "replay loop", "loop: cannot be read: Too many levels of symbolic links"),
-    trace("file empty", "t: empty; a trace file has one JSON object a line", "\n"),
-    trace("file binary", "t: not text in UTF-8, so no trace; traces are JSON lines", b"\xff\xfe\x00\x01"),
-    trace("file of words", "t:1: text, not JSON; a trace file has one JSON object a line", "add 1 0 +2000; get 1"),
+    trace("file empty", "t: empty; a trace file has one JSON object on each line", "\n"),
+    trace("file binary", "t: not UTF-8 text, so not a trace; traces are JSON lines", b"\xff\xfe\x00\x01"),
+    trace(
+        "file of words", "t:1: text, not JSON; a trace file has one JSON object on each line", "add 1 0 +2000; get 1"
+    ),
     trace("file of wrong JSON", "t:1: not JSON (JSON is malformed: ~)", "{'version': 1}"),
     trace(
         "NaN in a step",
@@ -271,25 +271,23 @@ CASES = [
         {"steps": [["get", "1"]]},
     ),
     trace("field too large", "t:1: step 1: add: ledger is ~", {"steps": [["add", 2**80, 1, 5]]}),
-    trace(
-        "outcomes", "t:1: step 1: 2 outcomes; there are to be: result, count, armed", {"steps": [[["has"], False, 0]]}
-    ),
+    trace("outcomes", "t:1: step 1: 2 outcomes; there must be: result, count, armed", {"steps": [[["has"], False, 0]]}),
     # Texts
     text("text number", "text: step 1: get: most is many; expected int, got str", "get many"),
-    text("text time", "text: step 1: '+soon' is no time; write milliseconds, or +milliseconds", "add 1 0 +soon"),
+    text("text time", "text: step 1: '+soon' is not a time; write milliseconds, or +milliseconds", "add 1 0 +soon"),
     text(
         "text time too long",
-        f"text: step 1: '+{'9' * 58}…' is no time; write milliseconds, or +milliseconds",
+        f"text: step 1: '+{'9' * 58}…' is not a time; write milliseconds, or +milliseconds",
         f"add 1 0 +{'9' * 5000}",
     ),
     text(
         "text outcome",
-        "text: step 1: after -> comes a JSON array: the result and the observables",
+        "text: step 1: after -> there must be a JSON array: the result and the observables",
         "has -> [false, 0",
     ),
     text(
         "text without =",
-        "text: 'tick' is no field=value; the fields are: tick, strict, lookahead, clock",
+        "text: 'tick' is not field=value; the fields are: tick, strict, lookahead, clock",
         "delayed-delivery heap tick; has",
     ),
     text(
@@ -305,29 +303,29 @@ CASES = [
     text(
         "text clock", "text: config: the clock is in milliseconds, not 'now'", "delayed-delivery clock=now; add 1 0 +5"
     ),
-    # What is there already, or is not what it has to be
-    Case("record over a file", "walk --record t", "t: exists already; --record writes a new file", "mine"),
+    # What is there already, or is not what it must be
+    Case("record over a file", "walk --record t", "t: exists already; --record needs a new file name", "mine"),
     Case("record nowhere", "walk --record no/t", "no/t: cannot be written: No such file or directory"),
     Case(
         "init over files",
         "init p",
-        "p/test_p.py: exists already; init writes into a folder that has no p.py, test_p.py, pyproject.toml",
+        "p/test_p.py: exists already; init needs a folder without p.py, test_p.py, pyproject.toml",
     ),
     Case(
         "init of no name",
         "init 2fast",
-        "'2fast' gives a module no name: it must begin with a letter, as my-tracker does",
+        "'2fast' cannot name a module: the name must begin with a letter, as my-tracker does",
     ),
     Case(
         "init of a name of Python's",
         "init queue",
-        "'queue' is the name of a module of Python: take another, such as my-queue",
+        "'queue' is the name of a module of Python: choose another name, such as my-queue",
     ),
     Case("init over a file", "init t", "t: cannot be written: File exists", "mine"),
     Case(
         "nothing to reduce",
         ["reduce", "add 1 0 +5; get 1", "--subject", "heap"],
-        "add 1 0 +5; get 1: heap does as the model on every step; there is nothing to reduce",
+        "add 1 0 +5; get 1: heap agrees with the model at every step; there is nothing to reduce",
     ),
 ]
 
@@ -388,7 +386,7 @@ def test_standard_input_that_is_no_text(cli: Cli, monkeypatch: pytest.MonkeyPatc
     from io import BytesIO, TextIOWrapper
 
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"\xff\xff\n"), encoding="utf-8"))
-    line = "broker-tck: standard input: not text in UTF-8, so no trace; traces are JSON lines\n"
+    line = "broker-tck: standard input: not UTF-8 text, so not a trace; traces are JSON lines\n"
     assert cli("replay", "-") == (2, "", line)
 
 

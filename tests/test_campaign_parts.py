@@ -58,14 +58,14 @@ print([run([*words, "store"]) for words in (["fuzz", "--store"], ["watch"], ["fu
 @pytest.mark.parametrize("name", ["pyarrow", "deltalake"])
 def test_missing_library_is_one_line(tmp_path: Path, name: str) -> None:
     ended = python("-c", WITHOUT.format(name=name), cwd=tmp_path)
-    said = f"broker-tck: campaigns need {name}, and it is not installed; `pip install 'broker-tck[fuzz]'` installs it\n"
+    said = f"broker-tck: campaigns need {name}, which is not installed; `pip install 'broker-tck[fuzz]'` installs it\n"
     assert (ended.stdout, ended.stderr) == ("[2, 2, 2]\n", 3 * said)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_java_is_one_line_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    with pytest.raises(BadInput, match="there is none; `sudo apt-get install openjdk-17-jre-headless` installs it"):
+    with pytest.raises(BadInput, match="no Java was found; `sudo apt-get install openjdk-17-jre-headless` installs it"):
         session.java()
 
 
@@ -87,7 +87,7 @@ def test_java_has_to_be_new_enough(monkeypatch: pytest.MonkeyPatch, said: str, k
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ("fuzz", "--store is missing: say where the campaign's results go, as in `broker-tck fuzz --store first`"),
+        ("fuzz", "--store is missing: name a folder for the campaign's results, as in `broker-tck fuzz --store first`"),
         ("fuzz --store s --subject nosuch", "unknown subject 'nosuch'; "),
         ("fuzz --store s --contract nosuch", "unknown contract 'nosuch'; "),
         ("fuzz --store s --profile nosuch", "unknown profile 'nosuch'"),
@@ -95,9 +95,9 @@ def test_java_has_to_be_new_enough(monkeypatch: pytest.MonkeyPatch, said: str, k
         ("fuzz --store s --executor nosuch", "Invalid value for '--executor'"),
         ("fuzz merge s --into t", "merge takes two stores or more"),
         ("fuzz nosuch", "unknown command 'nosuch'; there are: archive, merge, resume, stop"),
-        ("report", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
-        ("report s", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
-        ("report s -o x --compare a b", "report takes a store with -o FILE or --junit FILE, or --compare A B"),
+        ("report", "report needs a store with -o FILE or --junit FILE, or --compare A B"),
+        ("report s", "report needs a store with -o FILE or --junit FILE, or --compare A B"),
+        ("report s -o x --compare a b", "report needs a store with -o FILE or --junit FILE, or --compare A B"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -113,7 +113,7 @@ def test_bad_input_is_one_line(
 
 @pytest.mark.parametrize("text", ["spark.a", "a=b", "=b"])
 def test_setting_of_spark_is_a_name_and_a_value(text: str) -> None:
-    with pytest.raises(BadInput, match=r"a setting is written spark.name=value"):
+    with pytest.raises(BadInput, match=r"write a setting as spark.name=value"):
         choosing.setting(text)
 
 
@@ -152,10 +152,10 @@ def test_manifest_that_is_none_is_one_line(text: str, line: str) -> None:
         ({}, ""),
         ({"kit": "1.1"}, "broker-tck 1.1, not 1.0"),
         ({"python": "3.12"}, "Python 3.12, not 3.11"),
-        ({"digest": "e"}, "other code of broker-tck 1.0 (digest e, not d)"),
+        ({"digest": "e"}, "different code of broker-tck 1.0 (digest e, not d)"),
         ({"libraries": {}}, "msgspec none, not 0.19"),
-        ({"subjects": {"m:T": "y"}}, "other code of the subject m:T"),
-        ({"subjects": {"m:T": "x", "heap": "y"}}, "other code of the subject heap"),
+        ({"subjects": {"m:T": "y"}}, "different code of the subject m:T"),
+        ({"subjects": {"m:T": "x", "heap": "y"}}, "different code of the subject heap"),
     ],
 )
 def test_code_that_differs_is_told(change: dict[str, Any], said: str) -> None:
@@ -170,13 +170,13 @@ def test_subject_of_the_kit_needs_no_digest_of_its_own() -> None:
 def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "campaigns"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match=r"resident:Jarred: its file kit\.jar is not there"):
+    with pytest.raises(BadInput, match=r"resident:Jarred: its file kit\.jar does not exist"):
         code_here(["resident:Jarred"], "1.0")
     codes = []
     for text in ("jar", "jar", "other jar"):
         Path("kit.jar").write_text(text, encoding="utf-8")
         codes.append(code_here(["resident:Jarred"], "1.0"))
-    assert [codes[0].differs(code) for code in codes] == ["", "", "other code of the subject resident:Jarred"]
+    assert [codes[0].differs(code) for code in codes] == ["", "", "different code of the subject resident:Jarred"]
     assert codes[0].libraries.keys() - {*fingerprint.LIBRARIES} == {"click"}
 
 
@@ -186,7 +186,7 @@ def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("other", "line"),
     [
-        (manifest(), "b: has walks of a: the same seed and subject; merge campaigns of other seeds"),
+        (manifest(), "b: repeats walks of a (same seed and subject); merge campaigns of different seeds"),
         (manifest(seed=8, contract="topic-delivery"), "b: a campaign of topic-delivery; a is of delayed-delivery"),
         (manifest(seed=8, code=msgspec.structs.replace(manifest().code, python="3.99")), "b: made with Python 3.99, "),
     ],
@@ -205,7 +205,7 @@ def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
     assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
     again = merged_manifest([merged, manifest(seed=9)])
     assert [part.seed for part in again.merged] == [7, 8, 7, 9]
-    with pytest.raises(BadInput, match="has walks of a"):
+    with pytest.raises(BadInput, match="repeats walks of a"):
         check_mergeable([Store("a"), Store("b")], [merged, manifest(seed=8)])
 
 
@@ -227,10 +227,10 @@ def test_campaigns_of_other_packages_go_together_unless_one_that_they_share_diff
         (
             both,
             code({"click": "8", "attrs": "9"}, {"m:T": "x", "n:T": "z"}),
-            "c: made with other code of the subject n",
+            "c: made with different code of the subject n",
         ),
-        (both, code({"click": "8", "attrs": "9"}, {"m:T": "x"}), "c: made with other code of the subject n:T, "),
-        (yours, code({"attrs": "8"}, {"n:T": "y"}), "c: made with attrs 8, not 9, which "),
+        (both, code({"click": "8", "attrs": "9"}, {"m:T": "x"}), "c: made with different code of the subject n:T, "),
+        (yours, code({"attrs": "8"}, {"n:T": "y"}), "c: made with attrs 8, not 9, unlike "),
     ):
         third = manifest(seed=8, lanes=lanes, code=other)
         with pytest.raises(BadInput, match=line):
@@ -255,7 +255,7 @@ def test_files_of_subjects_are_shipped_by_name(monkeypatch: pytest.MonkeyPatch, 
     assert settings(tmp_path / "broker-tck.zip")["spark.executorEnv.BROKER_TCK_JARS"] == "shipped/jars"
     assert "click/core.py" in names
     other.write_text("other jar", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"kit\.jar differ and have one name; run them apart"):
+    with pytest.raises(BadInput, match=r"kit\.jar have the same name but different content; run them in two campaigns"):
         ship(["resident:Jarred", "heap"], tmp_path)
 
 
@@ -274,7 +274,9 @@ def test_folders_of_subjects_are_shipped_with_what_is_in_them(monkeypatch: pytes
     (folders[1] / "com" / "Other.class").write_bytes(b"other")
     assert subject_digests(["heap"])["heap"] == before["heap"]
     assert subject_digests(["time-bucket"])["time-bucket"] != before["time-bucket"]
-    with pytest.raises(BadInput, match=r"classes and .*classes differ and have one name; run them apart"):
+    with pytest.raises(
+        BadInput, match=r"classes and .*classes have the same name but different content; run them in two campaigns"
+    ):
         ship(["heap", "time-bucket"], tmp_path)
 
 
@@ -309,7 +311,7 @@ def chosen(**asked: Any) -> tuple[str, list[str]]:
         ({"executor": PROCESSES, "shipped": True}, "choose one executor: "),
         ({"processes": 2, "master": "local[2]"}, "choose one executor: "),
         ({"remote": "sc://host", "shipped": True}, "--remote: a Connect server has "),
-        ({"confs": ["a=b"]}, "--conf a=b: a setting is written spark.name=value"),
+        ({"confs": ["a=b"]}, "--conf a=b: write a setting as spark.name=value"),
     ],
 )
 def test_executor_that_nobody_can_be_is_refused(asked: dict[str, Any], line: str) -> None:
@@ -329,7 +331,7 @@ def test_spark_is_chosen_if_it_is_here_or_asked_for(
     monkeypatch.setattr(choosing, "lacking", lambda: "")
     assert chosen() == ("Spark, local[*]", [])
     monkeypatch.setattr(choosing, "lacking", lambda: "no Java")
-    assert chosen() == ("None processes", ["no Java; processes of this machine run the campaign"])
+    assert chosen() == ("None processes", ["no Java; the campaign runs in processes of this machine"])
     assert chosen(executor=PROCESSES, processes=3) == chosen(processes=3) == ("3 processes", [])
     assert chosen(executor=SPARK) == ("Spark, local[*]", [])
     assert chosen(remote="sc://host") == ("Spark, sc://host", [])

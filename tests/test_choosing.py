@@ -55,16 +55,16 @@ def test_rule_that_is_broken_counts(cli: Cli) -> None:
     assert status == 1
     assert "DD-20 is broken by" in out
     assert "left out:" not in out
-    assert "what counts is DD-20 alone, and that there is an answer\n" in out
+    assert "judged: only DD-20, and whether the subject answers\n" in out
 
 
 @pytest.mark.slow
 def test_other_rules_are_left_out(cli: Cli, tmp_path: Path) -> None:
-    """Of the document, the table and the folder of kept traces; and it is said."""
+    """Of the document, the table and the folder of regressions; and it is said."""
     rules = ("--rule", "DD-09", "--rule", "DD-04")
     status, out, err = cli("check", "--subject", "kit:OneTooMany", *FEW, *rules, "--save", tmp_path)
     assert (status, err) == (0, "")
-    assert out.startswith("kit:OneTooMany (timebucket-ideal): left out: DD-20\n")
+    assert out.startswith("kit:OneTooMany (timebucket-ideal): also broken, but not judged: DD-20\n")
     assert "conforms    kit:OneTooMany  timebucket-ideal  none recorded    2 of 2 " in out
     assert " --rule DD-09 --rule DD-04 --seed 1" in out
     assert not regressions_in(tmp_path)
@@ -96,12 +96,12 @@ def test_rule_that_never_came_up_is_no_pass(cli: Cli) -> None:
     [
         (
             ("--rule", "CC-99"),
-            "unknown rule 'CC-99'; did you mean 'CC-09'? `broker-tck rules` lists those of a contract",
+            "unknown rule 'CC-99'; did you mean 'CC-09'? `broker-tck rules` lists the rules of a contract",
         ),
-        (("--rule", "CC-11", "--subject", "heap"), "CC-11 cannot be checked of heap (heap)"),
+        (("--rule", "CC-11", "--subject", "heap"), "CC-11 cannot be checked on heap (heap)"),
         (
             ("--rule", "DD-01", "--fail-fast"),
-            "--fail-fast ends at the first walk that fails, by whatever rule: leave it out, or --rule",
+            "--fail-fast ends at the first failing walk, whichever rule it breaks: leave out --fail-fast or --rule",
         ),
     ],
 )

@@ -183,7 +183,7 @@ def test_failing_walk_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(kit.Flaky, "failures", 1)
     status, out, _ = cli("walk", "--subject", "kit:Flaky")
     assert status == 1
-    assert "kit:Flaky (timebucket-ideal): the subject does not always do the same: at operation " in out
+    assert "kit:Flaky (timebucket-ideal): the subject is not deterministic: at operation " in out
 
 
 @pytest.mark.slow
@@ -458,7 +458,7 @@ def test_failure_of_the_kit_ends_in_3(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     status, out, err = cli("check", "--subject", "heap")
     assert (status, out) == (3, "")
     assert "ZeroDivisionError: the kit's own" in err
-    assert err.splitlines()[-1] == "broker-tck: the kit failed; the lines above say where"
+    assert err.splitlines()[-1] == "broker-tck: the kit failed; the traceback above shows where"
 
 
 def test_rules_are_found_in_lower_case(cli: Cli) -> None:

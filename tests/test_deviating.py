@@ -106,7 +106,7 @@ def test_deviation_that_no_longer_happens_is_gone(cli: Cli, monkeypatch: pytest.
     status, out, _ = cli("check", "--subject", "pip-393-java", "--walks", "40", "--examples", "0")
     assert status == 4
     assert "pip-393-java (pip-393-java): NOT ENOUGH: never came up: " in out
-    assert "NA-23 (timer.is_sooner) otherwise, as pip-393-java has it" in out
+    assert "the deviation of pip-393-java from NA-23 (timer.is_sooner)" in out
 
 
 def test_breach_is_reduced_while_it_is_one() -> None:
@@ -117,7 +117,7 @@ def test_breach_is_reduced_while_it_is_one() -> None:
     finding = find_breach(slow, model, "NA-16", done)
     assert finding is not None
     assert len(finding.operations) <= 3
-    assert finding.diagnosis.sentence == "Judged on what was observed alone."
+    assert finding.diagnosis.sentence == "Judged by what was observed, without the model."
     assert find_breach(slow, model, "P7", done) is None
 
 

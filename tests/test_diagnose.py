@@ -23,10 +23,10 @@ def test_ways_in_words() -> None:
         "DD-09 were done otherwise (refuses: equality accepted)"
     )
     way = mistake_of("DD-01 absent")
-    assert Diagnosis(("DD-01",), ()).sentence == "No known mistake of a rule explains this."
+    assert Diagnosis(("DD-01",), ()).sentence == "No known mistake explains this."
     assert Diagnosis(("DD-01",), (way,), 20, whole=True).sentence == "Behaves as if DD-01 were absent (index.stays)."
     assert Diagnosis(("DD-01",), (way,), 5).sentence == (
-        "Here, though not everywhere, it behaves as if DD-01 were absent (index.stays)."
+        "On this trace, but not everywhere, it behaves as if DD-01 were absent (index.stays)."
     )
 
 

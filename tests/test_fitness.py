@@ -103,12 +103,11 @@ def test_both_values_of_a_fickle_subject_are_told() -> None:
     difference = Difference("result", False, True)
     failed = Walk(3, good.config, good.operations[: at + 1], difference)
     assert flaky(subject_of(TimeBucketTracker), MODEL, failed) == (
-        f"the subject does not always do the same: at operation {at + 1} of walk 3, `has`, "
-        "it answered true and then false"
+        f"the subject is not deterministic: at operation {at + 1} of walk 3, `has`, it answered true and then false"
     )
 
 
 def test_subject_whose_shorter_traces_alone_are_fickle_is_told_so() -> None:
     always = kit.walked(subject_of(kit.OneTooMany), 0)
     assert always.difference
-    assert re.search("its shorter traces not always", flaky(subject_of(kit.OneTooMany), MODEL, always))
+    assert re.search("its shorter traces fail only sometimes", flaky(subject_of(kit.OneTooMany), MODEL, always))

@@ -315,8 +315,8 @@ def test_command_line_draws_orders(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--subject", "removal-queue"), "removal-queue has no calls that can be gone on with step by step"),
-        (("--subject", "heap"), "heap has no calls that can be gone on with step by step"),
+        (("--subject", "removal-queue"), "removal-queue does not run its calls step by step"),
+        (("--subject", "heap"), "heap does not run its calls step by step"),
         (("--subject", "stepwise-queue", "--scenario", "x"), "unknown scenario 'x'; there are: insertions, one-key"),
     ],
 )

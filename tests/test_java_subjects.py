@@ -204,7 +204,7 @@ def test_classpath_says_which_jars_are_of_another_release(
     status, out, err = cli("classpath", "5.0.1")
     assert (status, err) == (
         0,
-        "broker-tck: of 5.0.1, pulsar-common, pulsar-metadata cannot be had; those of 5.0.0-M1 stand in\n",
+        "broker-tck: pulsar-common, pulsar-metadata of 5.0.1 are not available; those of 5.0.0-M1 are used\n",
     )
     versions = {Path(each).parent.name: Path(each).stem for each in out.strip().split(":")}
     assert versions == {**dict.fromkeys(OWN, "5.0.1"), "pulsar-common": "5.0.0-M1", "pulsar-metadata": "5.0.0-M1"}

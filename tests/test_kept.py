@@ -47,7 +47,7 @@ class Crashing(TimeBucketTracker):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of kept traces, in the current one."""
+    """The folder of regressions, in the current one."""
     monkeypatch.chdir(tmp_path)
     return Path("findings")
 
@@ -69,7 +69,7 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.slow
 def test_findings_are_kept_once(cli: Cli, folder: Path) -> None:
     status, _, err = cli(*ONE, "--save", folder)
-    assert (status, err) == (1, f"findings/{FILE}: kept\n")
+    assert (status, err) == (1, f"findings/{FILE}: saved\n")
     assert names(folder) == [FILE]
     (trace,) = load(str(folder / FILE))
     assert (trace.profile, trace.name) == (IDEAL, "DD-20 is broken by kit:OneTooMany")
@@ -85,7 +85,7 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
     status, out, _ = cli(*ONE, "--save", folder, "--fail-fast")
     assert status == 1
     assert out.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
-    assert f" Note The trace is kept in findings/{FILE}. " in " ".join(out.split())
+    assert f" Note The trace is saved in findings/{FILE}. " in " ".join(out.split())
     assert "of 31      0           0 " in out
 
 
@@ -118,26 +118,26 @@ def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> Non
 
 def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
     folder.mkdir()
-    says = "broker-tck: findings: has no kept trace; `broker-tck check --save findings` puts them there\n"
+    says = "broker-tck: findings: has no regression; `broker-tck check --save findings` saves them there\n"
     assert cli("replay", folder) == (2, "", says)
     kept(folder, "nosuch@timebucket-ideal@DD-20.jsonl")
     assert cli("replay", folder)[2].startswith(
         "broker-tck: findings/nosuch@timebucket-ideal@DD-20.jsonl: unknown subject 'nosuch'; "
     )
-    says = "broker-tck: findings: a folder is replayed alone, and without --invariant\n"
+    says = "broker-tck: findings: a folder must be the only argument, without --invariant\n"
     assert cli("replay", folder, "has") == cli("replay", folder, "--invariant", "DD-07") == (2, "", says)
 
 
 # ---- The command, again
 
 
-def test_kept_trace_that_passes_is_told_and_stays(cli: Cli, folder: Path) -> None:
+def test_regression_that_passes_is_reported_and_stays(cli: Cli, folder: Path) -> None:
     kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
     kept(folder, "heap@heap@DD-20.jsonl")
     status, out, err = cli("check", "--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder)
     assert (status, err) == (4, "")
-    told = [line for line in out.splitlines() if line.startswith("kept")]
-    assert told == ["kept trace findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
+    told = [line for line in out.splitlines() if line.startswith("regression")]
+    assert told == ["regression findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
     assert len(names(folder)) == 2
 
 
@@ -224,7 +224,7 @@ def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
         return told(check_subject(subject, IDEAL, Budget(0, 10, 0), progress=progress, kept=traces, parts=PARTS[1:]))
 
     found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
-    assert found == ("Exited", "The trace is kept in findings/mine.jsonl.", ["get"], "broken", 0)
+    assert found == ("Exited", "The trace is saved in findings/mine.jsonl.", ["get"], "broken", 0)
 
 
 def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,4 +245,4 @@ def test_trace_that_cannot_be_asked_is_told(cli: Cli, folder: Path, monkeypatch:
     monkeypatch.setattr(kit, "Poor", poor, raising=False)
     kept(folder, "mine.jsonl", json.dumps({**GET, "steps": [["memory"]]}))
     out = cli("check", "--subject", "kit:Poor", "--walks", "2", "--examples", "0", "--save", folder)[1]
-    assert "kept trace findings/mine.jsonl asks for what kit:Poor declares to lack\n" in out
+    assert "regression findings/mine.jsonl was not run: it needs what kit:Poor declares to lack\n" in out

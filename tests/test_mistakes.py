@@ -70,7 +70,7 @@ FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
             Diagnosis(("DD-01",), ()),
             "unknown: no known mistake explains this trace; DD-01 is a guess from ",
         ),
-        (Diagnosis(("DD-07",), (), invariant=True), "certain: judged on what was observed alone"),
+        (Diagnosis(("DD-07",), (), invariant=True), "certain: judged by what was observed"),
         (
             Diagnosis(("DD-01",), (FIRST,), 160, whole=True),
             "certain: a model with this mistake agrees with your tracker on this trace and on 160 whole walks",

@@ -143,7 +143,7 @@ def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: 
 
 @pytest.mark.parametrize("bits", [-1, 41])
 def test_bits_that_no_bucket_can_have_are_refused(bits: int) -> None:
-    with pytest.raises(ValueError, match=f"precision_bits is {bits}; it has to be from 0 to 40"):
+    with pytest.raises(ValueError, match=f"precision_bits is {bits}; it must be from 0 to 40"):
         Adapter(SortedBucketsTracker, Config(precision_bits=bits), Capabilities())
 
 

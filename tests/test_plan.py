@@ -20,7 +20,7 @@ MANIFEST = replace(refresh.manifest(LANES, 100_000), shards=6, goal=Goal(rounds=
 
 
 def of_samples(monkeypatch: pytest.MonkeyPatch, manifest: Manifest) -> Plan:
-    """A plan from two shards: a thousand operations of each lane take a hundredth of a second, or twice as long."""
+    """A plan from two shards: a thousand operations of each pair take a hundredth of a second, or twice as long."""
     lanes = {lane: {"operations": 1_000, "walks": 10, "milliseconds": 7} for lane in LANES}
     monkeypatch.setattr(planning, "measure", lambda *_: [Sample(lanes, 0.02), Sample(lanes, 0.04)])
     processes: Any = type("", (), {"workers": [None, None]})

@@ -109,7 +109,7 @@ def test_known_breaker_of_an_invariant_is_tried_first(monkeypatch: pytest.Monkey
     [
         (("--mistake", "duplicate-count"), "unknown mistake 'duplicate-count'"),
         (("--rule", "DD-99"), "no known mistake is in DD-99"),
-        (("--write", "x.jsonl", "--seed", "7"), "--write is for all proofs of seed 0"),
+        (("--write", "x.jsonl", "--seed", "7"), "--write writes all proofs of seed 0"),
     ],
 )
 def test_bad_input_is_told_in_a_line(cli: Cli, words: tuple[str, ...], says: str) -> None:

@@ -48,7 +48,9 @@ def test_wrong_way_is_reduced_and_named(way: str) -> None:
         assert bad is None or kind(CONTRACT, rest[bad[0]], bad[1]) != own or bad[0] < len(rest) - 1
     again = found(subject, done)
     assert again == finding
-    assert finding.diagnosis.sentence.startswith(("Behaves as if ", "Here, though not everywhere, it behaves as if "))
+    assert finding.diagnosis.sentence.startswith(
+        ("Behaves as if ", "On this trace, but not everywhere, it behaves as if ")
+    )
     assert str(finding_json(finding_result(finding))["replay"]).startswith("broker-tck replay --subject ")
 
 
@@ -97,7 +99,7 @@ def test_subject_that_raises_is_a_finding(factory: Any, last: str | None, error:
     assert last is None or finding.operations[-1].tag == last
     assert finding.difference.seen == error
     assert finding.diagnosis.mistakes == ()
-    assert finding.diagnosis.sentence == "No known mistake of a rule explains this."
+    assert finding.diagnosis.sentence == "No known mistake explains this."
     assert f"{error['error']}: {error['message']}" in story(finding_result(finding))
 
 
@@ -184,9 +186,10 @@ def test_finding_whose_reduction_ran_out_of_work_says_so(monkeypatch: pytest.Mon
     spent = found(subject, done)
     assert spent is not None
     assert len(spent.operations) > len(whole.operations)
-    told = "the reduction ran out of work, so that a shorter trace may do; to go on, write `reduce` for `replay` in the"
-    assert finding_json(finding_result(spent))["unfinished"] == f"{told} last line"
-    assert "\n  Unfinished  the reduction ran out of work, " in story(finding_result(spent))
+    on = "; to reduce it further, replace `replay` by `reduce` in the last line"
+    says = f"the reduction reached its limit, so a shorter trace may exist{on}"
+    assert finding_json(finding_result(spent))["unfinished"] == says
+    assert "\n  Unfinished  the reduction reached its limit, " in story(finding_result(spent))
 
 
 def test_operation_goes_where_another_makes_up_for_it() -> None:

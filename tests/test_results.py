@@ -68,12 +68,12 @@ def test_subject_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"contract": "entry-cash"}, "unknown contract 'entry-cash'; did you mean 'entry-cache'"),
         ({"profile": "heaps"}, "kit:OneTooMany: unknown profile 'heaps' of delayed-delivery; did you mean 'heap'"),
-        ({"walks": 0}, "walks is 0; it has to be a whole number from 1 on and below 2147483648"),
-        ({"walks": "many"}, "walks is 'many'; it has to be a whole number"),
-        ({"examples": -1}, "examples is -1; it has to be a whole number from 0 on"),
-        ({"seed": 2**31}, "seed is 2147483648; it has to be"),
+        ({"walks": 0}, "walks is 0; it must be a whole number from 1 to 2147483647"),
+        ({"walks": "many"}, "walks is 'many'; it must be a whole number"),
+        ({"examples": -1}, "examples is -1; it must be a whole number from 0"),
+        ({"seed": 2**31}, "seed is 2147483648; it must be"),
         ({"accepts": {"DD-99": "x"}}, "profile timebucket-ideal has no rule 'DD-99'; did you mean 'DD-29'"),
-        ({"accepts": ["DD-05"]}, r"accepts is \['DD-05'\]; it has to be such as"),
+        ({"accepts": ["DD-05"]}, r"accepts is \['DD-05'\]; it must be like"),
     ],
 )
 def test_what_cannot_be_used_is_bad_input(given: dict[str, Any], says: str) -> None:
@@ -85,7 +85,7 @@ def test_subject_that_is_none_is_bad_input() -> None:
     for subject, says in (("heaps", "unknown subject 'heaps'"), (kit.Unmakeable, "cannot be made: OSError: no disk")):
         with pytest.raises(BadInput, match=says):
             check(subject)
-    with pytest.raises(BadInput, match="5 cannot be called"):
+    with pytest.raises(BadInput, match="5 is not callable"):
         check(5)  # type: ignore[arg-type] # as people do who have no type checker
 
 

@@ -151,7 +151,7 @@ def test_shard_that_was_not_walked_is_run_again_and_comes_to_the_same(trouble: R
     asked, figures = figures_of({1: [trouble] * (TRIES - 1), 2: [trouble]}, said.append)
     assert asked == [[0, 1, 2], [1, 2], [1]]
     assert timeless(figures) == timeless(wanted)
-    assert said == (["left out: host: old"] if trouble is REFUSES else [])
+    assert said == (["executor excluded: host: old"] if trouble is REFUSES else [])
 
 
 def timeless(figures: pa.Table) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def test_shard_that_nothing_finishes_is_counted_as_that_and_the_campaign_goes_on
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (REFUSES, "store: host: old; `fuzz resume` with --ship sends along what it needs"),
+        (REFUSES, "store: host: old; `fuzz resume` with --ship sends the packages that it needs"),
         (Row(UNFIT, "", "", "unknown subject 'x'"), "store: unknown subject 'x'"),
     ],
 )
@@ -201,7 +201,7 @@ def test_shard_that_is_lost_or_run_twice_is_noticed(times: int) -> None:
         def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
             return super().run(manifest, number, [*shards[:-1], *[shards[-1]] * times])
 
-    with pytest.raises(Failed, match=f"round 0: {2 + times} shards were answered, not 3"):
+    with pytest.raises(Failed, match=f"round 0: {2 + times} shards gave an answer, not 3"):
         next(rounds_of(Losing(), Kept()).made(0, lambda number: True))
 
 

@@ -101,7 +101,7 @@ def test_deviation_that_is_none_is_gone(monkeypatch: pytest.MonkeyPatch) -> None
     assert not run.green
     checked = check_subject(run.subject, "same", Budget(0, 100, 0), parts=PARTS[1:])
     assert checked.verdict == NOT_ENOUGH
-    assert checked.unseen[-1] == "DD-04 (buckets.cutoff) otherwise, as same has it"
+    assert checked.unseen[-1] == "the deviation of same from DD-04 (buckets.cutoff)"
 
 
 def test_deviation_of_what_a_subject_lacks_is_not_looked_for() -> None:
@@ -258,7 +258,7 @@ def test_parts_tell_a_story(part: str, request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("part", ["walks", "machine"])
 def test_parts_say_what_does_not_happen_again(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     monkeypatch.setattr(kit.Flaky, "failures", 1)
-    assert "the subject does not always do the same" in text(part, subject_of(kit.Flaky))
+    assert "the subject is not deterministic" in text(part, subject_of(kit.Flaky))
 
 
 def test_golden_part_says_where() -> None:

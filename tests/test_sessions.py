@@ -43,7 +43,7 @@ def test_address_that_nobody_answers_at_is_said_at_once() -> None:
         for where in (f"spark://127.0.0.1:1,{there}", f"sc://{there}/;user_id=me", "yarn", "local[2]", "k8s://h:1"):
             session.answers(where)
     for where in (f"sc://{there}", f"spark://{there}"):
-        with pytest.raises(BadInput, match=f"^{where}: nobody answers there: Connection refused$"):
+        with pytest.raises(BadInput, match=f"^{where}: no server answers: Connection refused$"):
             session.answers(where)
 
 

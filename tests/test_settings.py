@@ -135,15 +135,15 @@ def test_contracts_limit_what_is_named(cli: Cli, folder: Path) -> None:
     ("line", "says"),
     [
         ("subject = 1", "unknown key 'subject'; did you mean 'subjects'? There are: subjects, walks, examples, "),
-        ("walks = 'many'", "walks is 'many'; it has to be a whole number from 1 on, such as 1000\n"),
-        ("walks = 0", "walks is 0; it has to be a whole number from 1 on"),
-        ("jobs = true", "jobs is True; it has to be a whole number from 1 on, such as 2\n"),
-        ("examples = -1", "examples is -1; it has to be a whole number from 0 on"),
-        ("seed = 2147483648", "seed is 2147483648; it has to be a whole number from 0 on and below 2147483648\n"),
-        ("save = ''", "save is ''; it has to be the name of a folder, such as \"findings\"\n"),
-        ("contracts = 'heap'", "contracts is 'heap'; it has to be a list of contracts, such as"),
+        ("walks = 'many'", "walks is 'many'; it must be a whole number of at least 1, such as 1000\n"),
+        ("walks = 0", "walks is 0; it must be a whole number of at least 1"),
+        ("jobs = true", "jobs is True; it must be a whole number of at least 1, such as 2\n"),
+        ("examples = -1", "examples is -1; it must be a whole number of at least 0"),
+        ("seed = 2147483648", "seed is 2147483648; it must be a whole number from 0 to 2147483647\n"),
+        ("save = ''", "save is ''; it must be the name of a folder, such as \"findings\"\n"),
+        ("contracts = 'heap'", "contracts is 'heap'; it must be a list of contracts, such as"),
         ("contracts = ['entry-cash']", "contracts: unknown contract 'entry-cash'; did you mean 'entry-cache'? There"),
-        ("subjects = 'heap'", "subjects is 'heap'; it has to be a list of names, or of tables such as {name = \"pkg"),
+        ("subjects = 'heap'", "subjects is 'heap'; it must be a list of names, or of tables such as {name = \"pkg"),
         ("subjects = ['heaps']", "unknown subject 'heaps'; did you mean 'heap'? There are: "),
         (
             "subjects = [{nam = 'heap'}]",
@@ -151,14 +151,14 @@ def test_contracts_limit_what_is_named(cli: Cli, folder: Path) -> None:
         ),
         (
             "subjects = ['heap', {profile = 'heap'}]",
-            "subjects[1]: there is no name; it has to be the name of a subject",
+            "subjects[1]: name is missing; it must be the name of a subject",
         ),
-        ("subjects = [{name = 'heap', profile = 1}]", "subjects[0]: profile is 1; it has to be the name of a profile"),
-        ("subjects = [{name = 'heap', profile = 'a', profiles = ['b']}]", "subjects[0]: profile and profiles are both"),
+        ("subjects = [{name = 'heap', profile = 1}]", "subjects[0]: profile is 1; it must be the name of a profile"),
+        ("subjects = [{name = 'heap', profile = 'a', profiles = ['b']}]", "subjects[0]: has both profile and profiles"),
         ("subjects = [{name = 'heap', profile = 'heaps'}]", "heap: unknown profile 'heaps' of delayed-delivery; did"),
         (
             "subjects = [{name = 'heap', accepts = ['DD-05']}]",
-            "subjects[0]: accepts is ['DD-05']; it has to be a table",
+            "subjects[0]: accepts is ['DD-05']; it must be a table",
         ),
         (
             "subjects = [{name = 'heap', accepts = {DD-99 = 'x'}}]",
@@ -184,5 +184,5 @@ def test_file_that_is_no_toml(cli: Cli, folder: Path) -> None:
 
 def test_table_that_is_none(cli: Cli, folder: Path) -> None:
     (folder / "pyproject.toml").write_text("tool.broker-tck = 5", encoding="utf-8")
-    says = "broker-tck: pyproject.toml: tool.broker-tck is 5; it has to be a table, [tool.broker-tck]\n"
+    says = "broker-tck: pyproject.toml: tool.broker-tck is 5; it must be a table, [tool.broker-tck]\n"
     assert cli("check") == (2, "", says)

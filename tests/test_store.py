@@ -333,13 +333,13 @@ def test_place_that_holds_no_campaign_is_told_in_a_line(tmp_path: Path, referenc
     (tmp_path / "old" / "manifest.json").write_text('{"format": 1}')
     (tmp_path / "loop").symlink_to("loop")
     for name, says in {
-        "file": "a file; the store of a campaign is a folder",
+        "file": "is a file; the store of a campaign is a folder",
         "file/store": "cannot be read: Not a directory",
         "old": "a store of format 1; broker-tck 0.1.0 reads it, of commit 3ed7418 or before",
         "loop": "cannot be read: Too many levels of symbolic links",
-        "": f"no campaign there; `broker-tck fuzz --store {tmp_path}/` starts one",
-        "none": f"no campaign there; `broker-tck fuzz --store {tmp_path}/none` starts one",
-        "a[1]": "the package deltalake cannot write to a path that has [, ] or % in it",
+        "": f"has no campaign; `broker-tck fuzz --store {tmp_path}/` starts one",
+        "none": f"has no campaign; `broker-tck fuzz --store {tmp_path}/none` starts one",
+        "a[1]": "the package deltalake cannot write to a path with [, ] or %",
     }.items():
         with pytest.raises(BadInput) as raised:
             _ = Store(f"{tmp_path}/{name}").manifest
@@ -433,7 +433,7 @@ def test_merged_campaigns_are_summed_and_what_they_share_is_counted_once(
     assert counts[2] == counts[0] + counts[1]
     key = tuple(again.findings().select(keys["findings"]).to_pylist()[0].values())
     assert json.loads(again.texts([key])[key])["shape"] == key[3]
-    with pytest.raises(BadInput, match="no round is whole yet"):
+    with pytest.raises(BadInput, match="no round is complete"):
         merge([resumed_to(tmp_path / "a", 0, 9), resumed_to(tmp_path / "b", 0, 10)], Store(str(tmp_path / "c")))
 
 

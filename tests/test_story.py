@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from kit import subject_of
 
-from broker_tck.cli import told as here
+from broker_tck.cli import terminal as here
 from broker_tck.properties.engine.check import RESULT, Difference
 from broker_tck.properties.engine.operation import kinds_of
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -99,11 +99,11 @@ def test_long_lists_are_cut_where_they_differ() -> None:
 
 def test_colours_are_for_terminals(told: FindingResult, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert here.story_here(told) == story(told)
+    assert here.report_here(told) == story(told)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
     red, rule, green, seen = "\x1b[31m\x1b[1m", "\x1b[33m\x1b[1m", "\x1b[32m", "\x1b[31m"
-    here_told, end = here.story_here(told), "\x1b[0m"
+    here_told, end = here.report_here(told), "\x1b[0m"
     assert here_told.startswith(f"{red}{told.what}{end}\n\n{rule}DD-05{end} is broken by ")
     assert f"\n{rule}  DD-05  {end}{told.sentences[0]}\n" in here_told
     assert "lookahead=0 clock=1700000000000)\n" in here_told.split("\n\n")[1]
@@ -112,11 +112,11 @@ def test_colours_are_for_terminals(told: FindingResult, monkeypatch: pytest.Monk
         rf"    1  add ledger=0 entry=0 at=\+1  {re.escape(green)}\S.*{re.escape(end)}  {re.escape(seen)}\S.*", last
     )
     monkeypatch.setenv("COLUMNS", "50")
-    assert max(map(len, click.unstyle(here.story_here(told)).splitlines()[:-1])) <= 50
-    assert f"\n{seen}         seen      " in here.story_here(told)
+    assert max(map(len, click.unstyle(here.report_here(told)).splitlines()[:-1])) <= 50
+    assert f"\n{seen}         seen      " in here.report_here(told)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert here.story_here(told) == story(told, 200)
+    assert here.report_here(told) == story(told, 200)
 
 
 def test_observables_of_many_words_are_told_where_they_change() -> None:
@@ -156,10 +156,10 @@ def test_relation_that_does_not_hold_is_told_by_what_was_expected() -> None:
 
 def test_other_answers_and_observables_are_told_in_words() -> None:
     nonsense = found(subject_of(kit.Nonsense), "delayed-delivery; has")
-    assert re.fullmatch(r"Your tracker answers `has` with <an object>; expected is false\.", nonsense.what)
+    assert re.fullmatch(r"Your tracker answers `has` with <an object>; expected: false\.", nonsense.what)
     strict = find_on(resolve("mutant:strict-rounded-down"), "delayed-delivery timebucket-ideal strict=true; add 0 0 +1")
     assert by_what_was_seen(strict) == (
-        "After `add ledger=0 entry=0 at=+1` your tracker has armed []; expected is armed [+512 ms]."
+        "After `add ledger=0 entry=0 at=+1` your tracker has armed []; expected: armed [+512 ms]."
     )
 
 

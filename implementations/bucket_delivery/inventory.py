@@ -1,4 +1,4 @@
-"""Which positions a sealed bucket has, as its snapshot says, and which are in segments that were not loaded yet."""
+"""The positions of a sealed bucket by its snapshot, and those in segments that were not loaded yet."""
 
 from __future__ import annotations
 

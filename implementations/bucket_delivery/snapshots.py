@@ -62,7 +62,7 @@ class Snapshots:
     # ---- Deletion
 
     def delete(self, bucket: SealedBucket) -> Promise[bool]:
-        """Delete snapshot and key, once at a time; tells whether both went well. One without a snapshot has neither."""
+        """Delete snapshot and key, unless that is under way. True if both succeed, or if the bucket has no snapshot."""
         if bucket.deletion is None or bucket.deletion.kept:
             bucket.deletion = run(self._delete(bucket))
         return bucket.deletion

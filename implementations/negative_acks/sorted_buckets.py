@@ -26,7 +26,7 @@ class SortedBucketsTracker:
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         if not 0 <= config.precision_bits <= 40:
-            raise ValueError(f"precision_bits is {config.precision_bits}; it has to be from 0 to 40")
+            raise ValueError(f"precision_bits is {config.precision_bits}; it must be from 0 to 40")
         self._wall = clocks.wall
         self._monotonic = clocks.monotonic
         self._timer = timer

@@ -1,1 +1,1 @@
-"""What makes, performs and compares traces, whatever the contract."""
+"""The engine: makes, performs and compares traces of all contracts."""

@@ -1,4 +1,4 @@
-"""What a subject does otherwise and may: by its own word, or by a profile that is a class of somebody's own."""
+"""Accepted deviations: a subject declares them, or its profile is a class of the user's own."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from broker_tck.properties.mistakes.book import deviations_of
 
 
 class AcceptedMistake(msgspec.Struct, frozen=True):
-    """A rule that a subject does otherwise by its own word, by its profile's name, or as a class of somebody's own."""
+    """An accepted deviation: declared by the subject, in the profile's name, or by a class of the user's own."""
 
     rule: str
     mistake: str = msgspec.field(name="way")
     reason: str
     text: str
-    """All this in a line."""
+    """The deviation in a line."""
 
 
 def accepted(subject: Subject, profile: str) -> list[AcceptedMistake]:
-    """What is accepted of a subject under a profile."""
+    """The accepted deviations of a subject under a profile."""
     reasons = {each.rule: each.reason for each in subject.accepts}
     mistakes = subject.contract.model(profile).ACCEPTS
     found = [
@@ -40,12 +40,12 @@ def accepted(subject: Subject, profile: str) -> list[AcceptedMistake]:
 
 
 def text_of(rule: str, name: str, reason: str) -> str:
-    """What is accepted in a line."""
-    return f"accepted: {rule} is done otherwise, {name!r}" + (f": {reason}" if reason else "")
+    """An accepted deviation in a line."""
+    return f"accepted: deviates from {rule} ({name})" + (f": {reason}" if reason else "")
 
 
 def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]:
-    """The clauses that a class of somebody's own replaces: rule, mistake, the class's own words, and its name."""
+    """The clauses that a class of the user's own replaces: rule, mistake, the class's own words, and its name."""
     name = base_of(profile)
     if name in contract.profiles:
         return
@@ -63,5 +63,5 @@ def own(contract: Contract, profile: str) -> Iterator[tuple[str, str, str, str]]
 
 
 def below(contract: Contract, model: type[Reference]) -> type[Reference]:
-    """The contract's own model that a class of somebody's own is below."""
+    """The contract's own model that a class of the user's own is below."""
     return next(base for base in model.__mro__ if base in contract.profiles.values())

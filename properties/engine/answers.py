@@ -1,4 +1,4 @@
-"""What a subject said, as plain data: compared, and shown, without running code of the answer's own.
+"""A subject's answers as plain data, compared and shown without running code of the answers.
 
 An answer may be any object, and its ``==``, ``repr`` or ``len`` may raise, lie or never come back. So everything here
 looks at the exact type first, and reads what builtin types hold by methods of those types.
@@ -14,17 +14,17 @@ from typing import Any
 from broker_tck.model.reference import UNDEFINED
 
 MOST_BITS = 128
-"""A longer number is told by its length alone."""
+"""A number with more digits is shown by its length only."""
 MOST_TEXT, KEPT_TEXT = 2_000, 1_000
-"""Of a text of more characters, so many are kept."""
+"""Maximum number of characters of a text that are kept."""
 MOST_VALUES = 300_000
-"""An answer that holds more values, lists among them, is told by its type alone."""
+"""An answer with more values, including lists, is shown by its type only."""
 MOST_DEEP = 8
-"""So deep lists may be in each other."""
+"""Maximum depth of nested lists."""
 
 
 class Odd:
-    """What a subject answered in place of a number, as an adapter shows it. It equals nothing.
+    """An answer that should be a number and is not, as an adapter shows it. It equals nothing.
 
     A comparison of all that is seen is fast as long as it meets numbers of ``int`` itself alone. It stops at this.
     """
@@ -66,7 +66,7 @@ def rows(said: Any) -> list[list[int]] | Odd:
 
 
 def listed(said: Any) -> Any:
-    """What a subject handed over as a list, as one. It is gone through, as far as an answer may go, if it is iterable.
+    """An iterable answer as a list, read up to the maximum number of values.
 
     A text and bytes are no lists, nor are sets and dictionaries, whose order says nothing: they are answered as they
     are, and so is what is not iterable.
@@ -81,7 +81,7 @@ def listed(said: Any) -> Any:
 
 
 def whole(said: Any, what: str) -> int:
-    """A number that a subject handed over, as an ``int``; TypeError, which says what it is for, if it is none."""
+    """A subject's number as an ``int``. Raises TypeError if it is none; the message says what it is for."""
     if type(said) is int:
         return said
     if isinstance_of(said, int) and type(said) is not bool:
@@ -90,14 +90,14 @@ def whole(said: Any, what: str) -> int:
 
 
 def truth(said: Any, what: str) -> bool:
-    """Yes or no, said by a subject, None being no; TypeError, which says what it is for, if it is neither."""
+    """A subject's yes or no; None is no. Raises TypeError if it is neither; the message says what it is for."""
     if said is None or type(said) is bool:
         return said is True
     raise TypeError(f"{what} must be True or False, not {described(said)}")
 
 
 def items_of(said: Any) -> Sequence[Any] | None:
-    """What a list or a tuple holds; None if it is neither. One of a class of its own is read as the builtin one is."""
+    """The items of a list or a tuple; None if it is neither. A subclass is read like the builtin class."""
     kind = type(said)
     if kind is list or kind is tuple:
         items: Sequence[Any] = said
@@ -111,7 +111,7 @@ def items_of(said: Any) -> Sequence[Any] | None:
 
 
 def agree(want: Any, got: Any) -> bool:
-    """Whether a subject said what a model says, to the type of each value; ``want`` is the model's, and plain.
+    """Whether a subject's answer is the model's, to the type of each value; ``want`` is the model's, and plain.
 
     A list is as good as a tuple, and a class below ``int``, ``str``, ``list`` or ``tuple`` as that. Nothing else is:
     ``True`` is not 1, nor is 1.0, and no dictionary is an answer. Takes as long as ``want`` is, whatever ``got`` is.
@@ -220,7 +220,7 @@ def text(said: str) -> str:
 
 
 def described(said: Any) -> str:
-    """What an object is, by its class alone: ``<a numpy.int64>``."""
+    """An object, described by its class: ``<a numpy.int64>``."""
     name = class_name(type(said))
     return f"<{'an' if name[:1].lower() in tuple('aeiou') else 'a'} {name}>"
 
@@ -233,7 +233,7 @@ def class_name(kind: type, module: bool = True) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """What an error says, of bounded length; nothing if it cannot say it."""
+    """The message of an error, of bounded length; empty if it cannot be read."""
     try:
         said = str(error)
     except Exception:

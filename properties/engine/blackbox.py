@@ -17,7 +17,7 @@ import msgspec
 from broker_tck.properties.engine.operation import Operation, bulk
 
 ROOM = 2**24
-"""How many bytes of a trace are kept; the memory is taken as it is written."""
+"""Maximum bytes of a trace that are kept. The memory is only taken when it is written."""
 HEAD = 56
 AT, TRACES, DONE, FORKS, TWICE, MADE, BULK = range(7)
 """What the head holds: the end of the trace, below 0 while the subject is asked nothing; how many traces were begun;
@@ -28,7 +28,7 @@ WALK = b"walk "
 DEEPEST = 3
 """So many forks of forks may a subject make: one that comes back in each would make more than a machine can hold."""
 MARKED = 32
-"""After so many operations it is written down how far a walk is."""
+"""Number of operations after which the progress of a walk is written down."""
 
 
 class Memory:
@@ -98,7 +98,7 @@ class BlackBox:
                 self.trace = bytes(self.memory.body[: self.end])
 
     def was_forked(self) -> None:
-        """Remember that this process is a fork. It may do what it likes, but for coming back to the kit."""
+        """Remember that this process is a fork. It may do anything except return to the kit."""
         self.depth += 1
 
     def begin(self, config: Any) -> None:

@@ -1,4 +1,4 @@
-"""Calls under way: what a subject asked of the adapter, which answers when an operation says so."""
+"""Calls under way: a subject's calls to the adapter, which end when an operation says so."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CallsUnderWay(Generic[C]):
 
     def __init__(self, order: Callable[[C], Any] | None = None) -> None:
         self.order = order
-        """What they are listed by; None: as they came."""
+        """The key that orders them; None for their order of arrival."""
         self.held: list[C] = []
 
     def hold(self, call: C) -> None:

@@ -28,16 +28,16 @@ HANG = "Hang"
 NO_ANSWERS = (HANG, "MemoryError", "Exited", "Killed")
 """Why a subject may give no answer: it does not come back, wants too much memory, or ends its own process."""
 TOO_MUCH = "it takes too much memory"
-"""What is said if an allocation fails, which has no message of its own, as if the guard sees the memory first."""
+"""The message if an allocation fails. It is the one of the guard, because the error has none."""
 NOT_SHOWN = UNDEFINED
-"""What an adapter shows in the place of something that its subject cannot show."""
+"""The value that an adapter shows for an observable that its subject cannot show."""
 Recorder = Callable[[Any, Sequence[Operation]], list[Step]]
 """Says what a subject does alone, given a configuration and operations."""
 INTERFACE = "broker_tck.implementations.interface"
 
 
 class Difference(NamedTuple):
-    """Where a subject left the specification. ``observed`` is the result, or the index of an observable."""
+    """A difference between subject and model. ``observed`` is the result, or the index of an observable."""
 
     observed: str | int
     expected: Any
@@ -50,14 +50,14 @@ def observable(contract: Contract, difference: Difference) -> str:
 
 
 class Look(Operation, frozen=True, tag="look"):
-    """Does nothing: only what is seen is compared."""
+    """An operation that does nothing, so only the observables are compared."""
 
     def on(self, to: Any) -> None:
-        """Leave both sides as they are."""
+        """Do nothing."""
 
 
 def failed(error: BaseException) -> dict[str, str]:
-    """An error as an outcome. A hang is none, nor is a class that does not fit here: these exceptions go on."""
+    """An error as an outcome. Hangs, and classes that do not fit this platform, are raised further."""
     kind = type(error)
     if issubclass(kind, Hang | KeyboardInterrupt | Unavailable):
         raise error
@@ -68,7 +68,7 @@ def failed(error: BaseException) -> dict[str, str]:
 
 
 def named(error: BaseException) -> dict[str, str]:
-    """An error as it is recorded and compared: without its message, which may say where an object lies, or vanish.
+    """An error as it is recorded and compared: without its message, which may contain an address or be missing.
 
     One of a class of the subject's own that is an error of the interface is named as that one.
     """
@@ -79,7 +79,7 @@ def named(error: BaseException) -> dict[str, str]:
 def check(operation: Operation, model: Any, adapter: Any, glimpse: bool = False) -> Difference | None:
     """Perform an operation on both sides and compare. Anything that a subject raises is an outcome.
 
-    With ``glimpse``, it is not looked at what is expensive to ask.
+    With ``glimpse``, expensive observables are not read.
     """
     try:
         want = operation.on(model)
@@ -108,12 +108,12 @@ def check(operation: Operation, model: Any, adapter: Any, glimpse: bool = False)
 
 
 def returned(got: Any) -> Any:
-    """What a subject returned, as :func:`concrete` has it. A dictionary is no answer, nor an error that was raised."""
+    """A subject's answer, see :func:`concrete`. A dictionary is not an answer, nor an error that was raised."""
     return described(got) if type(got) is dict else concrete(got)
 
 
 def picked(got: Any) -> Any:
-    """What a subject answered, as :func:`concrete` has it; the error, where a model cannot go on with its own pick."""
+    """A subject's answer, see :func:`concrete`; the error, if a model fails with its own pick."""
     try:
         return concrete(got)
     except Exception as error:
@@ -121,7 +121,7 @@ def picked(got: Any) -> Any:
 
 
 def concrete(got: Any) -> Any:
-    """What a subject answered; of a model that is the subject, the answer that it picks."""
+    """A subject's answer; if the subject is a model, the answer that it picks."""
     if type(got) is Odd:
         return returned(got.said)
     if type(got) is not Allowed:
@@ -164,7 +164,7 @@ def fails_likewise(want: Allowed, given: Any) -> bool:
 
 
 def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
-    """The first observable that differs; where there is an error instead of them all, the first."""
+    """The first observable that differs; if reading them failed, the first of all."""
     for where, (wanted, told) in enumerate(zip(want, got, strict=False)):
         given = picked(told)
         if type(wanted) is Allowed:
@@ -178,9 +178,9 @@ def apart(want: Sequence[Any], got: Sequence[Any]) -> Difference | None:
 def first_difference(
     operations: Iterable[Operation], model: Any, adapter: Any, glimpse: bool = False
 ) -> tuple[int, Difference] | None:
-    """Replay operations on both sides up to the first difference; None: there is none.
+    """Replay operations on both sides up to the first difference; None if there is none.
 
-    With ``glimpse``, it is looked at what is expensive to ask when all is done, and not before.
+    With ``glimpse``, expensive observables are read only at the end.
     """
     done = -1
     try:
@@ -204,22 +204,22 @@ def answered(operation: Operation, model: Any, adapter: Any, glimpse: bool = Fal
 def replay_differs(
     operations: Sequence[Operation], model: Callable[[], Any], adapter: Callable[[], Any], expensive: bool
 ) -> tuple[int, Difference] | None:
-    """Replay a trace up to the first difference; None: there is none.
+    """Replay a trace up to the first difference; None if there is none.
 
-    It is looked at everything after each operation. Where something is ``expensive`` to ask, walks do not ask it each
-    time; and a subject may go wrong where it was not asked. So a trace that does not fail is replayed once more so.
+    All observables are read after each operation. Walks do not read ``expensive`` ones each time, and a subject may
+    fail only if it is not asked. So a trace that passes is replayed once more without these reads.
     """
     found = first_difference(operations, model(), adapter())
     return first_difference(operations, model(), adapter(), glimpse=True) if expensive and not found else found
 
 
 def no_answer(error: str, message: str) -> Difference:
-    """A hang, or the end of the subject's process, as what was seen in place of an answer."""
+    """A hang, or the end of the subject's process, as a difference."""
     return Difference(RESULT, "an answer", {"error": error, "message": message})
 
 
 def unanswered(difference: Difference) -> str:
-    """Why there was no answer, one of :data:`NO_ANSWERS`; empty where there was one."""
+    """Why there was no answer, one of :data:`NO_ANSWERS`; empty if there was one."""
     error = difference.seen.get("error") if isinstance(difference.seen, dict) else ""
     return error if error in NO_ANSWERS else ""
 
@@ -241,7 +241,7 @@ class Recorded:
         return result
 
     def seen(self) -> tuple[Any, ...]:
-        """What was seen after the operation."""
+        """The observables after the operation."""
         return self._step.seen
 
 
@@ -278,7 +278,7 @@ def recorder(adapted: Callable[[Any], Any]) -> Recorder:
 def kept(
     relation: Relation, config: Any, operations: Sequence[Operation], choices: Choices, recorded: Recorder
 ) -> bool | None:
-    """Whether a trace and what it is varied to come out as they should; None where there is nothing to vary."""
+    """Whether the outcomes of a trace and of its variation match; None if there is nothing to vary."""
     part = relation.part(operations)
     varied = relation.vary(config, part, choices)
     if varied is None:

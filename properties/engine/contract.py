@@ -1,4 +1,4 @@
-"""A contract, written once: what every driver needs to know of it."""
+"""A contract: one record with everything that the drivers need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from broker_tck.properties.engine.profiles import model_of
 from broker_tck.properties.engine.units import Unit
 
 MOST_DRAINED = 10_000
-"""A drain has so many operations at most: what comes out may set off more that has to come out."""
+"""Maximum number of operations of a drain. An operation may add more to be taken out."""
 
 
 class Maker(NamedTuple):
@@ -40,7 +40,7 @@ class Maker(NamedTuple):
 
 
 class Fallback(NamedTuple):
-    """The rule to name where no known mistake explains a difference: a row of a contract's table."""
+    """The rule to name if no known mistake explains a difference: a row of a contract's table."""
 
     rule: str
     last: str = ""
@@ -48,9 +48,9 @@ class Fallback(NamedTuple):
     shows: str = ""
     """The observable that differs, or ``result``; empty: it may be either."""
     given: Callable[[Sequence[Any]], bool] | None = None
-    """What has to hold of the operations of the trace. It was reduced: each of them matters."""
+    """A condition on the operations of the reduced trace, each of which matters."""
     differs: Callable[[Sequence[Any], Any, Any], bool] | None = None
-    """What has to hold of the operations, and of what was expected and seen: two lists, texts or numbers."""
+    """A condition on the operations, and on the expected and the actual value: two lists, texts or numbers."""
 
     def fits(self, operations: Sequence[Operation], observed: str, expected: Any, seen: Any) -> bool:
         """Whether the row is about a trace that fails at its end, and what differed there."""
@@ -100,11 +100,11 @@ class Relation:
     name: str
     sentence: str
     vary: Callable[[Any, Sequence[Operation], Choices], tuple[Any, list[Operation]] | None]
-    """The configuration and operations varied; None where the trace leaves nothing to vary."""
+    """The configuration and operations varied; None if the trace leaves nothing to vary."""
     equal: Callable[[Any, Sequence[Step], Any, Sequence[Step]], bool]
-    """Whether the outcomes of both are what they should be to each other."""
+    """Whether the outcomes of both match."""
     part: Callable[[Sequence[Operation]], Sequence[Operation]] = tuple
-    """What it makes of a trace before it varies it: the operations that it is about, say."""
+    """Prepares a trace before it is varied, for example by selecting operations."""
 
 
 class Names(Protocol):
@@ -129,7 +129,7 @@ class Scenario:
 
     name: str
     sentence: str
-    """What meets what."""
+    """The calls that overlap, in a sentence."""
     config: Any
     before: tuple[Operation, ...]
     """Done first, one after the other."""
@@ -143,11 +143,11 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Workload:
-    """A narrower way to make a contract's traces: what happens in a broker, and nothing else."""
+    """A restriction of a contract's traces to what happens in a broker."""
 
     name: str
     sentence: str
-    """What happens in it."""
+    """A sentence about it."""
     makers: Callable[[Any, Choices, Any], Sequence[Maker]]
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]]
     """Which operations belong to the workload, as :attr:`Contract.asks` says it."""
@@ -196,13 +196,13 @@ class Contract:
     ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
     """Takes everything out, so that it can be filled once more; None: walks do not."""
     units: Mapping[str, Unit] = field(default_factory=dict)
-    """What observables count, those of operations' results being :attr:`Operation.unit`."""
+    """The units of observables. Those of results are in :attr:`Operation.unit`."""
     thing: str = "tracker"
-    """What a subject is called where people are told of theirs."""
+    """The word for a subject in messages, such as tracker."""
     rewrites: Callable[[Sequence[Operation]], Iterator[list[Operation]]] = lambda operations: iter(())
     """Shorter traces that a trace may be reduced to, besides those that every contract's can."""
     names: Callable[[Any], Names] | None = None
-    """Made for a model: what numbers mean that change where something is left out; None: there are none."""
+    """The meaning, for a model, of numbers that change if an operation is left out; None if there are none."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, c: (able(o, c) for o in operations)
@@ -211,12 +211,12 @@ class Contract:
     Recorded traces know of no capabilities. An operation that is not asked for has not been there for those after it.
     """
     workloads: tuple[Workload, ...] = ()
-    """Narrower ways to make its traces."""
+    """Its workloads."""
     expensive: bool = False
     """Whether some observables are expensive to ask. Walks look at them now and then, and at the end: see
     :meth:`Reference.glimpsed`, which the adapter has as well."""
     wordy: bool = False
-    """Whether its observables take many words: where a trace is told, each is told again only when it changes."""
+    """Whether its observables are long, so a failure report shows each only when it changes."""
     beyond: frozenset[str] = frozenset()
     """The rules that decide nothing in the walks of a workload."""
     workload: str = ""
@@ -279,7 +279,7 @@ class Contract:
         return until_ended(self.drain(model, choices, capabilities), model, capabilities)
 
     def emptying(self, model: Any, choices: Choices, capabilities: Any) -> Iterator[Operation]:
-        """How everything is taken out in the midst of a walk, likewise."""
+        """The operations that take everything out in the middle of a walk, likewise."""
         return until_ended(self.ebb(model, choices, capabilities), model, capabilities) if self.ebb else iter(())
 
     def fallback_rule(

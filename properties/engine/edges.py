@@ -1,4 +1,4 @@
-"""Numbers at their edges: what a walk draws now and then in place of what its generator made.
+"""Numbers at their edges, which a walk sometimes draws instead of the generator's numbers.
 
 A generator aims at what its contract is about. It does not aim at where numbers change their width, where structures
 change with their size, and at the ends of what a broker accepts. So in some walks a few numbers, out of all that the
@@ -19,7 +19,7 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.operation import BULK, HANDLE, TIME, Operation
 
 EDGED = 4
-"""In one walk of so many some numbers are drawn at their edges."""
+"""In one walk out of this number, some numbers are drawn at their edges."""
 FIELDS = (1, 1, 2, 3)
 """How many numbers of its operations; of its configuration, one less."""
 OFTEN = (1, 2, 4, 16)
@@ -31,13 +31,13 @@ WIDTHS = weighted([((8, 16, 32, 63), 3), ((7, 15, 31, 53, 62), 2), ((*range(1, 6
 SIZES = weighted([(100, 10), (1_100, 3), (4_100, 1)])
 """How large an operation in bulk gets at its edges: one of 4,096 costs as much as a walk."""
 EARLY = 6
-"""One walk in so many starts near time 0, so that a 0 that stands for "never" looks like a moment ago."""
+"""One walk out of this number starts near time 0, so that a 0 that stands for "never" looks like a moment ago."""
 MOST_IN_BULK = 10_000
 """What the operations in bulk at their edges come to in a walk."""
 
 
 class Edge(NamedTuple):
-    """What a contract says of a number: where it has edges besides, and within which bounds it is drawn."""
+    """A contract's declaration for a number: its further edges, and the bounds within which it is drawn."""
 
     thresholds: tuple[int, ...] = ()
     """Where a rule changes its answer."""

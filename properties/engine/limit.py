@@ -1,4 +1,4 @@
-"""A limit on the kit's own models. With a rule done otherwise one may come to no end, and thousands run in one process.
+"""A limit on the kit's own models. A model with a changed rule may never end, and thousands run in one process.
 
 A subject is not limited by this: see :mod:`~broker_tck.properties.search.isolation.guard`.
 """
@@ -16,7 +16,7 @@ from broker_tck.properties.engine.operation import Operation, bulk
 
 
 class Limit:
-    """A block that raises :class:`Hang` if it works for so many seconds of the processor; 0: it may work for ever.
+    """A block that raises :class:`Hang` after a number of seconds of the processor; 0 for no limit.
 
     ``begun`` are the operations that have begun in the block. Each has the limit for itself, and as much again for each
     thousand that it does in bulk. The limit works in the main thread, on systems that have interval timers.

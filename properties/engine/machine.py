@@ -1,7 +1,7 @@
 """The Hypothesis machine: a state machine for each subject, with one operation a step.
 
 Operations are made by the makers of the walks, whose choices Hypothesis draws as integers. There is one rule, whose
-argument is the operation: what is made for one kind may be of another, as that of a plot is, and a program has to say
+argument is the operation: what is made for one kind may be of another, as that of a plot is, and a program must say
 what was done. A step costs ten times as much as that of a walk, so walks find more. What Hypothesis adds is what its
 users know: a failure is shrunk, printed as a program, kept in the database of examples and replayed first next time.
 """
@@ -129,7 +129,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(operation=operations())
     def perform(self, operation: Operation) -> None:
-        """Perform an operation on the subject and on the model. Broken where they differ."""
+        """Perform an operation on the subject and on the model. Raises Broken if they differ."""
         __tracebackhide__ = True
         machine = type(self)
         machine.performed += 1

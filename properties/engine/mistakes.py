@@ -37,7 +37,7 @@ def mistake_named(
     fitting = [mistake for mistake in mistakes if plain(wanted) in spellings(mistake)]
     if len(fitting) > 1:
         there = ", ".join(repr(called(mistake, by_clause=True)) for mistake in fitting)
-        raise ValueError(f"{wanted!r} is one of several mistakes of {number}; say which: {there}")
+        raise ValueError(f"{wanted!r} names several mistakes of {number}; choose one: {there}")
     if not fitting and (renamed := [mistake for mistake in mistakes if pathless(wanted) in former_spellings(mistake)]):
         fitting = renamed[:1]
         name = next(name for name, mistake in names_of(mistakes).items() if mistake is fitting[0])
@@ -58,7 +58,7 @@ def why_not(
     if first == AS_SPECIFIED:
         return f"{wanted!r} is no known mistake of {number}" + (f"; {kept} does it so" if back else "")
     if first.startswith("as ") and (other := first.removeprefix("as ")) in profiles:
-        return f"{wanted!r} is how {other} does {number}; write {other} for the profile"
+        return f"{wanted!r} is the behaviour of profile {other} for {number}; use profile {other}"
     for mistake, own in mistakes_with_replaced(model, number):
         if own and plain(wanted) in spellings(mistake):
             can = back and mistake in mistakes_of(replaced(model, back, kept), number)

@@ -142,7 +142,7 @@ def belongings(operations: Sequence[Operation]) -> list[list[int]]:
 
 
 def clock_of(config: msgspec.Struct) -> int | None:
-    """The time at which a trace starts; None where its contract has no times."""
+    """The time at which a trace starts; None if its contract has no times."""
     for name in marked(type(config), CLOCK):
         return int(getattr(config, name))
     return None

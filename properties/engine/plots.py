@@ -1,4 +1,4 @@
-"""Plots: short runs of operations that chance seldom strings together, played between what a walk makes besides."""
+"""Plots: short runs of operations that rarely follow each other by chance, played among a walk's other operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Plots:
         self.playing: Iterator[Operation] = iter(())
 
     def next(self) -> Operation | None:
-        """What the plot does next; None: there is none."""
+        """The next operation of the plot; None if there is none."""
         return next(self.playing, None)
 
     def play(self, plot: Callable[[], Iterator[Operation]], otherwise: Make) -> Operation:
@@ -25,5 +25,5 @@ class Plots:
         return self.next() or otherwise()
 
     def in_turn(self, make: Make) -> Make:
-        """Makes what the plot does next; where there is none, an operation as before."""
+        """Makes the next operation of the plot; if there is no plot, an operation as before."""
         return lambda: self.next() or make()

@@ -1,8 +1,8 @@
 """The names of profiles, and the reference model that each stands for.
 
-A name is that of a contract's profile, or ``package.module:Class`` for one of somebody's own: a subclass of one of the
+A name is that of a contract's profile, or ``package.module:Class`` for one of the user's own: a subclass of one of the
 contract's models in which clauses are replaced. What follows changes it: ``+RULE`` keeps a rule as specified from which
-the profile deviates, ``~RULE:WAY`` does a rule otherwise, in one of the ways that the kit knows to be wrong.
+the profile deviates, ``~RULE:WAY`` deviates from a rule by a known mistake.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def model_of(profile: str, known: Mapping[str, type[Reference]], contract: str) 
 
 
 def own_profile(name: str, known: Mapping[str, type[Reference]], contract: str) -> type[Reference]:
-    """A profile of somebody's own: a class with clauses of its own, below one of the contract's models."""
+    """A profile of the user's own: a class with clauses of its own, below one of the contract's models."""
     found = imported(name)
     if not (isinstance(found, type) and any(issubclass(found, model) for model in known.values())):
         raise ValueError(f"{name} is no subclass of a reference model of {contract}")
@@ -59,7 +59,7 @@ def own_profile(name: str, known: Mapping[str, type[Reference]], contract: str) 
 
 
 def imported(name: str) -> Any:
-    """What ``package.module:Class`` names, also in the current folder. ValueError where there is no such thing."""
+    """What ``package.module:Class`` names, also in the current folder. Raises ValueError if there is no such thing."""
     module, _, attribute = name.partition(":")
     found: Any = module_named(module, name)
     for part in attribute.split("."):
@@ -70,7 +70,7 @@ def imported(name: str) -> Any:
 
 
 def module_named(module: str, name: str) -> ModuleType:
-    """A module, also in the current folder. ValueError where it cannot be imported: for ``name`` it is wanted."""
+    """A module, also in the current folder. Raises ValueError if it cannot be imported: for ``name`` it is wanted."""
     find_here()
     BOX.begin({})  # of nothing yet: it has a limit as an operation has
     try:

@@ -52,5 +52,5 @@ def undented(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def profile_pattern(contract: Contract) -> str:
-    """What the name of a profile is like, see :mod:`~broker_tck.properties.engine.profiles`."""
+    """The pattern of a profile's name, see :mod:`~broker_tck.properties.engine.profiles`."""
     return rf"^({'|'.join(contract.profiles)}|[\w.]+:[\w.]+)(\+[A-Z]+-[0-9]+)*(~[A-Z]+-[0-9]+:[\w.:-]+)*$"

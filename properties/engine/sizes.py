@@ -1,4 +1,4 @@
-"""The sizes of what a walk does in bulk: powers of two, what the rules name, and what is beside either."""
+"""The sizes of bulk operations in a walk: powers of two, the thresholds of rules, and their neighbours."""
 
 from __future__ import annotations
 

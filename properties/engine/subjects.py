@@ -1,4 +1,4 @@
-"""Subjects: what a factory declares, and how one is found by name."""
+"""Subjects: the declarations of a factory, and the search for a subject by its name."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Unmade:
 
 
 class Accepted(NamedTuple):
-    """A rule that a subject does otherwise by its own word, how, and why."""
+    """A deviation that a subject declares: the rule, the mistake, and the reason."""
 
     rule: str
     way: str
@@ -65,12 +65,12 @@ class Subject:
     profiles: tuple[str, ...]
     capabilities: Any
     accepts: tuple[Accepted, ...] = ()
-    """What it does otherwise by its own word. Its profiles are changed accordingly."""
+    """The deviations that it declares. Its profiles include them."""
     seconds: ClassVar[float] = 0
     """How long an operation may work in this process, in seconds of the processor; 0: a guard sees to it."""
 
     def adapter(self, config: Any, capabilities: Any) -> Any:
-        """A fresh subject on an adapter. Where the factory raises, or hangs, every operation does so."""
+        """A fresh subject on an adapter. If the factory raises or hangs, every operation does so."""
         BOX.begin(config)
         try:
             adapter = self.contract.adapter(self.factory, config, capabilities)
@@ -98,16 +98,16 @@ class Subject:
 
     @property
     def files(self) -> list[Path]:
-        """What the subject runs besides Python modules, as the factory's ``files()`` names it: jars say, or folders.
+        """The files that the subject needs besides Python modules, such as jars or folders, from ``factory.files()``.
 
-        BadInput where one is not there.
+        Raises BadInput if one does not exist.
         """
         found = [Path(path) for path in getattr(self.factory, "files", tuple)()]
         for path in found:
             if why := barred(path):
                 raise BadInput(f"{self.name}: its file {path} {why}")
             if not path.exists():
-                raise BadInput(f"{self.name}: its file {path} is not there")
+                raise BadInput(f"{self.name}: its file {path} does not exist")
         return found
 
     @property
@@ -117,7 +117,7 @@ class Subject:
 
     @property
     def untried(self) -> str:
-        """Why the profile that the subject declares is a guess; empty where it is none."""
+        """Why the profile that the subject declares is a guess; empty if it is none."""
         return str(getattr(self.factory, "untried", ""))
 
     @property
@@ -184,17 +184,17 @@ def declared(
 ) -> Subject:
     """The subject that a factory declares by its attributes ``contract``, ``profiles``, ``capabilities``, ``accepts``.
 
-    All are optional: the given contract or the first, its default profile and its default capabilities stand in, and
-    what it accepts to do otherwise is nothing. So are ``forks``, ``files`` and ``libraries``, see :class:`Subject`.
-    What is given here stands in the place of what the factory declares.
+    All are optional. The defaults are the given contract or the first, its default profile and capabilities, and no
+    deviations. ``forks``, ``files`` and ``libraries`` are optional as well, see :class:`Subject`. The arguments
+    replace what the factory declares.
     """
     contract = contract or contract_named(contract_of(factory))
     if not callable(factory):
-        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} cannot be called")
+        raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} is not callable")
     profiles = getattr(factory, "profiles", (contract.default,)) if profiles is None else profiles
     if not isinstance(profiles, list | tuple) or not profiles:
         raise BadInput(
-            f"{name}: profiles is {profiles!r}; it has to be a tuple of names, such as {(contract.default,)!r}"
+            f"{name}: profiles is {profiles!r}; it must be a tuple of names, such as {(contract.default,)!r}"
         )
     otherwise = accepted(name, getattr(factory, "accepts", {}) if accepts is None else accepts)
     changed = "".join(f"{ACCEPTED}{each.rule}:{each.way}" for each in otherwise)
@@ -230,12 +230,12 @@ def able_to(name: str, contract: Contract, given: Any) -> Any:
 
 
 def accepted(name: str, accepts: Any) -> tuple[Accepted, ...]:
-    """What a factory declares by ``accepts``: for each rule a way, or a way and the reason."""
+    """The deviations in a factory's ``accepts``: for each rule a mistake, or a mistake and the reason."""
     try:
         said = msgspec.convert(accepts, dict[str, str | tuple[str, str]])
     except msgspec.ValidationError:
         such = '{"DD-06": ("at its start", "the reason")}'
-        raise BadInput(f"{name}: accepts is {accepts!r}; it has to be such as {such}") from None
+        raise BadInput(f"{name}: accepts is {accepts!r}; it must be like {such}") from None
     pairs = [(rule, (way, "") if isinstance(way, str) else way) for rule, way in said.items()]
     return tuple(Accepted(rule, way, reason) for rule, (way, reason) in pairs)
 
@@ -278,7 +278,7 @@ def resolve(name: str, contract: Contract | None = None, profiles: Any = None, a
     """The subject with this name.
 
     It is a bundled one, a profile, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or
-    ``package.module:Factory``. What is given besides stands in the place of what its factory declares, see
+    ``package.module:Factory``. Further arguments replace what its factory declares, see
     :func:`declared`.
     """
     if model := model_named(name):
@@ -318,14 +318,14 @@ def factory_named(name: str) -> tuple[str, Any]:
 
 
 def no_subject(name: str) -> str:
-    """What is wrong with a name that no subject has, and what would be right."""
+    """The message for an unknown subject, with the names that exist."""
     known = [*BUNDLED, *(s.name for contract in CONTRACTS.values() for s in modelled(contract)), *plugged_in()]
     told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
     return unknown("subject", name, known, told=told)
 
 
 def found_released(name: str) -> Any:
-    """The factory of a class of a release; None where the name is of another kind."""
+    """The factory of a class of a release; None if the name is of another kind."""
     try:
         return released(name)
     except Unavailable as error:

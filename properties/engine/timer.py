@@ -79,7 +79,7 @@ class DispatcherTimer(ManualTimer):
         return asked
 
     def stale(self) -> bool:
-        """Let the timeout that was cancelled last fire all the same; answers whether it asked for a read."""
+        """Let the timeout that was cancelled last fire all the same, and return whether it asked for a read."""
         return self.last_cancelled is not None and truth(self.last_cancelled.fired(self.last_cancelled), ASKS)
 
     def armed(self) -> list[int]:

@@ -49,7 +49,7 @@ class Trace:
     outcomes: Sequence[list[Any] | None]
     where: str = ""
     name: str = ""
-    """What its author calls it."""
+    """Its author's name for it."""
 
     @property
     def walk(self) -> Walk:
@@ -69,25 +69,25 @@ class Record(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def load(source: str) -> list[Trace]:
-    """The traces in a file, on standard input (``-``), or in a line of text. BadInput says what is wrong, and where."""
+    """The traces in a file, on standard input (``-``), or in a line of text. Raises BadInput with the place."""
     if is_text(source):
         return [from_text(source)]
     if source != "-" and (why := barred(source)):
         raise BadInput(f"{short(source)}: {why}")
     if source != "-" and not exists(source):
-        raise BadInput(f"{short(source)!r}: no such file, nor the text of a trace ('add 1 0 +2000; get 1')")
+        raise BadInput(f"{short(source)!r}: no such file, and not the text of a trace ('add 1 0 +2000; get 1')")
     where = "standard input" if source == "-" else source
     try:
         with nullcontext(sys.stdin) if source == "-" else Path(source).open(encoding="utf-8") as lines:
             return list(from_lines(lines, where))
     except UnicodeDecodeError:
-        raise BadInput(f"{where}: not text in UTF-8, so no trace; traces are JSON lines") from None
+        raise BadInput(f"{where}: not UTF-8 text, so not a trace; traces are JSON lines") from None
     except OSError as error:
         raise BadInput(f"{where}: cannot be read: {error.strerror}") from None
 
 
 class Head(msgspec.Struct):
-    """What is read of a trace where only its profile is asked for."""
+    """The part of a trace that is read if only its profile is needed."""
 
     profile: str
 
@@ -105,7 +105,7 @@ def is_text(source: str) -> bool:
 
 
 def exists(name: str) -> bool:
-    """Whether there is a file of this name; one that is too long for a name is none."""
+    """Whether there is a file with this name; a name that is too long has none."""
     try:
         return bool(name) and Path(name).exists()
     except OSError:
@@ -126,7 +126,7 @@ def from_lines(lines: Any, where: str) -> Iterator[Trace]:
             found = True
             yield from_json(line, f"{where}:{number}")
     if not found:
-        raise BadInput(f"{where}: empty; a trace file has one JSON object a line")
+        raise BadInput(f"{where}: empty; a trace file has one JSON object on each line")
 
 
 def from_json(line: str, where: str) -> Trace:
@@ -146,7 +146,7 @@ def from_json(line: str, where: str) -> Trace:
 
 
 def parts_of(line: str) -> dict[str, Any]:
-    """The parts of a line that is JSON, if it has any."""
+    """The parts of a JSON line; empty if it is no JSON object."""
     parts = msgspec.json.decode(line)
     return parts if isinstance(parts, dict) else {}
 
@@ -171,7 +171,7 @@ def made(contract: Contract, profile: str, config: Any, steps: Sequence[Any], wh
         outcome = list(step[1:]) if with_outcome else None
         if outcome is not None and len(outcome) != 1 + len(contract.observables):
             expected = ", ".join(("result", *contract.observables))
-            raise BadInput(f"{where}: step {number}: {len(outcome)} outcomes; there are to be: {expected}")
+            raise BadInput(f"{where}: step {number}: {len(outcome)} outcomes; there must be: {expected}")
         operations.append(operation_of(contract, operation, f"{where}: step {number}", strict))
         outcomes.append(outcome)
     return Trace(contract, profile, configured, operations, outcomes, where)
@@ -223,7 +223,7 @@ def header(part: str, where: str) -> tuple[Contract, str, dict[str, Any]]:
     for word in words:
         if "=" not in word:
             fields = ", ".join(contract.config.__struct_fields__)
-            raise BadInput(f"{where}: {word!r} is no field=value; the fields are: {fields}")
+            raise BadInput(f"{where}: {word!r} is not field=value; the fields are: {fields}")
     config: dict[str, Any] = {}
     for name, _, value in (word.partition("=") for word in words):
         if name in config:
@@ -255,18 +255,18 @@ def step_of(contract: Contract, part: str, clock: Any, where: str) -> list[Any]:
                 words[i] = int(clock) + int(words[i])
             except ValueError:
                 raise BadInput(
-                    f"{where}: {short(words[i])!r} is no time; write milliseconds, or +milliseconds"
+                    f"{where}: {short(words[i])!r} is not a time; write milliseconds, or +milliseconds"
                 ) from None
     if not outcome.strip():
         return words
     try:
         return [words, *msgspec.json.decode(outcome, type=list[Any])]
     except msgspec.DecodeError:
-        raise BadInput(f"{where}: after {ARROW} comes a JSON array: the result and the observables") from None
+        raise BadInput(f"{where}: after {ARROW} there must be a JSON array: the result and the observables") from None
 
 
 def to_text(contract: Contract, profile: str, config: Any, operations: Sequence[Operation]) -> str:
-    """The line of text of a trace; what has its default is left out."""
+    """The line of text of a trace; fields with their default are left out."""
     default = contract.config()
     fields = [
         f"{name}={plain_text(getattr(config, name))}"

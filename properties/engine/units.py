@@ -1,4 +1,4 @@
-"""In what a number is told: times from the clock at the start on, and how many of what."""
+"""The units of numbers: times counted from the clock at the start, and numbers of things."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEAR = 2**42
 
 
 def number_text(number: int, clock: int | None, unit: str = "") -> str:
-    """A number with its unit; where nothing says what it is, one as large as the clock is a time."""
+    """A number with its unit; without a unit, a number as large as the clock is a time."""
     time = unit == TIME or (not unit and clock is not None and 10**6 < clock <= number < clock + NEAR)
     if time and clock is not None and number >= clock:
         return f"+{number - clock} ms"

@@ -21,19 +21,19 @@ from broker_tck.properties.engine.operation import Operation, bulk
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
 NARROW = 6
-"""In one walk of so many a third of all kinds of operations do not come up: time stands still, say, or no call ends."""
+"""In one walk out of this number, a third of all kinds of operations do not occur, so time may stand still."""
 EBBING = 5
-"""In one walk of so many everything is taken out now and then, and the walk goes on."""
+"""In one walk out of this number, everything is taken out now and then, and the walk goes on."""
 MOST_EBBS = 3
 LOOKED = 16
-"""After one operation of so many it is looked at what is expensive to ask."""
+"""Expensive observables are read after one operation out of this number."""
 COLLECTED = 100_000, 20, 100
 """The thresholds of the garbage collector during a walk, which makes many objects and few cycles."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """What became of a walk: its operations, and where the subject left the specification."""
+    """The result of a walk: its operations, and where the subject left the specification."""
 
     seed: int | None
     """None: it was no seeded walk."""

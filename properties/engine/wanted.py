@@ -1,4 +1,4 @@
-"""What is wrong with a record, in a line: the field, what is in it, and what it has to be."""
+"""The error in a record, in a line: the field, its value, and what it must be."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_tck.properties.engine.written import short
 def refusal(
     error: msgspec.ValidationError, record: type[msgspec.Struct], values: Mapping[str, Any], typed: bool = False
 ) -> str:
-    """What is wrong with a record: which field, what is in it, and what it has to be; else what msgspec says.
+    """What is wrong with a record: the field, its value, and what it must be; else the message of msgspec.
 
     Values are shown as JSON, but for words that were ``typed``.
     """
@@ -30,11 +30,11 @@ def refusal(
     value = values[found[0].name]
     shown = value if typed and isinstance(value, str) else json.dumps(value, default=repr)
     wanted = in_words(inspect.type_info(found[0].type))
-    return f"{found[0].name} is {short(shown)}; {f'it has to be {wanted}' if wanted else says}"
+    return f"{found[0].name} is {short(shown)}; {f'it must be {wanted}' if wanted else says}"
 
 
 def in_words(kind: inspect.Type) -> str:
-    """What a value has to be, if its type has a description, or lists what there is; else nothing."""
+    """What a value must be, if its type has a description or lists its values; else empty."""
     match kind:
         case inspect.Metadata(extra_json_schema={"description": str(words)}):
             return words
@@ -48,9 +48,9 @@ def in_words(kind: inspect.Type) -> str:
 
 
 def malformed(line: str, error: Exception) -> str:
-    """Why a line is no JSON, in words; ``error`` is what msgspec says of it."""
+    """Why a line is not JSON, in words; ``error`` is the error of msgspec."""
     if line.lstrip()[:1] not in ("{", "["):
-        return "text, not JSON; a trace file has one JSON object a line"
+        return "text, not JSON; a trace file has one JSON object on each line"
     if isinstance(error, RecursionError):
         return "not a trace: nested too deep"
     return f"not JSON ({error})" + ("; is the file cut off?" if "truncated" in str(error) else "")

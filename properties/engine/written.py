@@ -30,7 +30,7 @@ def words_of(operation: Operation, clock: int | None) -> list[tuple[str, str]]:
 
 
 def told(operation: Operation) -> list[tuple[str, Any]]:
-    """The fields of an operation that its text has to tell."""
+    """The fields of an operation that its text must show."""
     fields = [(name, getattr(operation, name)) for name in operation.__struct_fields__]
     defaults = [*operation.__struct_defaults__]
     while defaults and fields[-1][1] == defaults.pop():
@@ -79,7 +79,7 @@ def cut(text: str) -> str:
 
 
 def unit_of(contract: Contract, operation: Operation, name: str) -> Unit:
-    """What is counted by an operation's result, or by an observable."""
+    """The unit of an operation's result, or of an observable."""
     return operation.unit if name == RESULT else contract.units.get(name, "")
 
 
@@ -99,7 +99,7 @@ def whole_text(value: Any, clock: int | None, unit: Unit = "") -> str:
 
 
 def list_text(values: Sequence[Any], clock: int | None, unit: Unit) -> str:
-    """A list; where its places have units of their own, each with that."""
+    """A list as text, each item with the unit of its place."""
     plain_places = not any(isinstance(value, list) for value in values)
     units: Sequence[Unit] = [unit] * len(values)
     if isinstance(unit, tuple) and plain_places:

@@ -1,4 +1,4 @@
-"""Everything that is asked of one subject under one profile, by one function, and what it comes to."""
+"""The whole check of one subject under one profile, by one function, and its result."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ from broker_tck.properties.search.run import Progress, Run, until_all_came_up
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
 PARTS = ("golden", "walks", "deviations", "machine")
-"""What is asked of a subject besides kept traces: recorded traces, random walks with the invariants, whether each
-deviation of the profile happens, and the Hypothesis machine."""
+"""The parts of a check besides regressions: recorded traces, random walks with the invariants, the deviations of the
+profile, and the Hypothesis machine."""
 
 
 @dataclass
 class Checked(Run):
-    """What became of a subject under a profile."""
+    """The result of a check of a subject under a profile."""
 
     findings: list[Finding] = field(default_factory=list)
-    """One for each bug, the best explained first; those of kept traces come before all others."""
+    """A finding for each bug, the best explained first; findings of regressions come before all others."""
     flaky: list[str] = field(default_factory=list)
-    """What became of walks that did not fail again, a sentence each."""
+    """A sentence for each walk that failed once and not again."""
     deviations: dict[str, bool] = field(default_factory=dict)
-    """Each declared deviation, and whether it was seen to be one."""
+    """Each declared deviation, and whether it occurred."""
     golden_steps: int = 0
     golden_agreed: int = 0
     disagreements: list[Disagreement] = field(default_factory=list)
     """Recorded traces on which subject and model disagree."""
     machine_steps: int = 0
     statistics: str = ""
-    """What Hypothesis has to say of the machine."""
+    """Hypothesis's statistics on the machine."""
     program: str = ""
     """The example of the machine that failed, as Hypothesis prints it."""
     regressions: Regressions = field(default_factory=Regressions)
-    """What became of kept traces."""
+    """The results of the regressions."""
 
     @cached_property
     def diagnoser(self) -> Diagnoser:
@@ -62,7 +62,7 @@ class Checked(Run):
 
     @property
     def verdict(self) -> str:
-        """What the check comes to."""
+        """The verdict of the check."""
         if self.findings or self.failing or self.breaches or self.disagreements:
             return BROKEN
         return NOT_ENOUGH if self.vacuous or self.gone else CONFORMS
@@ -74,12 +74,12 @@ class Checked(Run):
 
     @property
     def gone(self) -> list[str]:
-        """Declared deviations that no longer happen."""
+        """Declared deviations that do not occur."""
         return [name for name, seen in self.deviations.items() if not seen]
 
     @property
     def unseen(self) -> list[str]:
-        """What has to come up and did not, in words, if nothing is wrong."""
+        """The required rules and deviations that never came up, in words, if nothing is wrong."""
         return (
             [*map(self.unseen_part, self.vacuous), *gone_in_words(self.profile, self.deviations)]
             if self.verdict == NOT_ENOUGH
@@ -87,13 +87,13 @@ class Checked(Run):
         )
 
     def unseen_part(self, number: str) -> str:
-        """A rule that was not exercised, with the clauses that were not if others were."""
+        """A rule that was not exercised; if only some of its clauses were not, with their names."""
         clauses = unmet(self.model, self.met, number, self.subject.lacked)
         return f"{number} ({', '.join(clauses)})" if clauses else number
 
     @cached_property
     def complaints(self) -> list[str]:
-        """What is wrong besides findings, a sentence each: of recorded traces, those of which no finding tells."""
+        """Failures besides the findings, a sentence each, such as failing recorded traces that no finding explains."""
         new = (d for d in self.disagreements if untold(self.diagnoser, self.findings, self.failing, failing_part(d)))
         found, invariants = {number for finding in self.findings for number in finding.numbers}, dict[str, str]()
         for seed, invariant, text in self.breaches:
@@ -127,10 +127,10 @@ def check_subject(
     kept: Sequence[Regression] = (),
     parts: Collection[str] = PARTS,
 ) -> Checked:
-    """Put a subject through kept and recorded traces, walks with the invariants, and the machine, or parts of it.
+    """Check a subject with regressions, recorded traces, walks with the invariants, and the machine, or some of these.
 
-    Nothing is asked after a kept trace that fails if the check is to fail fast. Deviations are looked for, and the
-    machine runs, if no walk has failed. BadInput if the subject cannot be made, or lacks a method.
+    With ``budget.fail_fast``, the check ends after a failing regression. It looks for deviations and runs the machine
+    only if no walk failed. Raises BadInput if the subject cannot be made, or lacks a method.
     """
     see_made(subject)
     checked = Checked(subject, profile, budget.seed)
@@ -236,7 +236,7 @@ def of_breaches(checked: Checked) -> list[Finding]:
 
 
 def with_regressions(checked: Checked) -> Checked:
-    """What was checked, with the findings of kept traces before all others; those of one bug are one."""
+    """The result with the findings of regressions before all others; findings of one bug become one."""
     kept = [replace(finding, note=in_file(of)) for of, finding in checked.regressions.failing]
     if kept:
         each_bug = bugs(checked.diagnoser, [*kept, *checked.findings])
@@ -249,10 +249,10 @@ def with_regressions(checked: Checked) -> Checked:
 
 
 def see_deviations(checked: Checked, known: Sequence[Trace] = ()) -> None:
-    """See each deviation happen that the profile declares of what the subject has.
+    """Test whether each deviation occurs that the profile declares and the subject's capabilities allow.
 
-    Put back as specified, the model no longer agrees: on known traces, with whose outcomes the subject agrees, or on
-    walks.
+    A deviation occurs if the model without it disagrees with the subject: on a known trace, with whose outcomes the
+    subject agrees, or on a walk.
     """
     subject, model, seed = checked.subject, checked.model, checked.seed
     back = [(mistake, mistake.applied_to(model)) for mistake in deviations_of(model)]

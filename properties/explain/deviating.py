@@ -1,4 +1,4 @@
-"""Deviations: what a profile does otherwise than the specification, seen to happen, each with its shortest trace."""
+"""Deviations: whether each deviation of a profile from the specification occurs, with its shortest trace."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from broker_tck.properties.search.failing import broken_by, failure
 from broker_tck.properties.search.replay import otherwise
 
 DEVIATION_WALKS = 1_000
-"""A deviation that no walk out of so many shows is gone."""
+"""A deviation that none of this number of walks shows is gone."""
 FAILING = 10
 CANDIDATES = 5
-"""So many failing walks are looked at, and so many of them reduced, for the shortest trace of all."""
+"""Number of failing walks that are compared, and number of them that are reduced, for the shortest trace."""
 BRIEFLY = 3, 1
-"""The same, if it is said in how many walks to search."""
+"""The same, if the user gives the number of walks."""
 BREACHES = 2
-"""Of the candidates that break an invariant or a relation, so many are reduced, as such walks are rare."""
+"""Number of candidates that are reduced for an invariant or a relation, because such walks are rare."""
 ALIKE = 60
-"""A subject that agrees with a profile on so many walks behaves as it does."""
+"""A subject that agrees with a profile on this number of walks behaves as the profile."""
 
 
 def happens(
     subject: Subject, specified: type[Reference], seed: int, known: Sequence[Trace] = (), invariant: str = ""
 ) -> bool:
-    """Whether a subject is seen to need something of its profile: without it, as ``specified``, they differ.
+    """Whether a deviation occurs: without it, the model, then ``specified``, differs from the subject.
 
     They do so on a known trace, or on a walk. With known traces that have outcomes the subject agrees. Of an invariant,
     or a relation, whether the subject is seen to break it.
@@ -74,7 +74,7 @@ def along(subject: Subject, model: type[Reference], seed: int, count: int) -> It
 
 
 def behaves_as(subject: Subject, seed: int) -> str | None:
-    """The profile, of those that the subject declares and then of all, with which it agrees; None: with none."""
+    """The first profile with which a subject agrees: of those that it declares, then of all; None if there is none."""
     for name in dict.fromkeys([*subject.profiles, *subject.contract.profiles]):
         if not any(done.difference for done in along(subject, subject.contract.model(name), seed, ALIKE)):
             return name
@@ -118,7 +118,7 @@ def telling(failed: Walk) -> tuple[bool, int]:
 
 
 def mistakes_of(model: type[Reference], number: str) -> Iterator[Mistake]:
-    """What a profile does in place of a rule."""
+    """The mistakes that stand for a profile's deviation from a rule."""
     for mistake in deviations_of(model):
         if mistake.rule.number == number:
             yield Mistake(mistake.rule, mistake.clause, f"as {model.PROFILE}", method_of(model, mistake.clause))
@@ -130,10 +130,10 @@ def shortest(findings: Iterable[Finding | None]) -> Finding | None:
 
 
 def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> list[Finding]:
-    """What is wrong with a subject that behaves as another profile than the specification: each rule by itself.
+    """The findings of a subject that behaves as a profile other than the specification, one for each broken rule.
 
-    Each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. An invariant that the trace of a
-    rule breaks as well is not reported again.
+    A trace of each rule is searched for in ``count`` walks, or else in :data:`DEVIATION_WALKS`. An invariant that the
+    trace of a rule breaks as well is not reported again.
     """
     profile = behaves_as(subject, seed)
     if profile is None:
@@ -145,5 +145,5 @@ def findings_by_rule(subject: Subject, seed: int, count: int | None = None) -> l
 
 
 def gone_in_words(profile: str, deviations: Mapping[str, bool]) -> list[str]:
-    """The declared deviations of a profile that no longer happen, in words."""
-    return [f"{name} otherwise, as {profile} has it" for name, happens in deviations.items() if not happens]
+    """The declared deviations of a profile that do not occur, in words."""
+    return [f"the deviation of {profile} from {name}" for name, happens in deviations.items() if not happens]

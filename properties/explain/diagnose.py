@@ -1,9 +1,9 @@
 """Diagnosis: which known mistake of which rule makes the model agree with the subject.
 
 A mistake *fits* a trace when the model with that mistake agrees with the subject on every step of it. A mistake that
-fits the failing trace, all traces near it, and whole walks besides, explains the subject. One that fits the failing
+fits the failing trace, all traces near it, and whole walks as well, explains the subject. One that fits the failing
 trace and more of those near it than others do explains it there: the subject breaks the rule under a condition of its
-own. Where none fits, the contract's table names a rule by the operation and what differed.
+own. If none fits, the contract's table names a rule by the operation and what differed.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from broker_tck.properties.engine.walk import Walk, generated, walk_seed, walks
 from broker_tck.properties.mistakes.book import ABSENT, AS_SPECIFIED, Mistake, deviations_of, mistakes_of
 
 WALKS = 20
-"""A mistake that agrees with the subject on so many whole walks explains it."""
+"""Number of whole walks on which a mistake must agree with the subject to explain it."""
 LIKELY = 0.75
-"""One that explains what goes wrong first, on so many of the walks on which something does, is told as a fact."""
+"""A mistake that explains the first failure of this share of failing walks is likely."""
 GUESSED = 0.25
-"""One that explains it on no more of them is no explanation."""
+"""A mistake that explains no more than this share explains nothing."""
 MORE = 8
-"""Where mistakes of several rules do, so many times as many walks tell them apart."""
+"""If mistakes of several rules explain it, this factor times as many walks tell them apart."""
 MOST_NEARBY = 4_000
-"""How many operations the traces near a failing one have together, at most."""
+"""Maximum number of operations of all traces near a failing one together."""
 LARGEST = 10_000
 """Maximum number of messages in bulk: a reduced trace that needs more shows no known mistake, and takes minutes."""
 TAILS = 16
@@ -70,14 +70,14 @@ KnownMistake = tuple[Mistake, type[Reference]]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The rules to name, and the ways that explain the subject."""
+    """The rules to name, and the mistakes that explain the subject."""
 
     rules: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
     walks: int = 0
-    """On how many of the diagnoser's whole walks the first mistake agrees with the subject."""
+    """Number of the diagnoser's whole walks on which the first mistake agrees with the subject."""
     shown: int = 0
-    """On how many of them it explains what goes wrong first."""
+    """Number of these walks whose first failure it explains."""
     telling: int = 0
     """On how many of them something goes wrong: the subject or the first mistake leaves the specification."""
     whole: bool = False
@@ -97,12 +97,12 @@ class Diagnosis:
 
     @property
     def sentence(self) -> str:
-        """What the subject behaves like, in words."""
+        """The subject's behaviour, in words."""
         if self.invariant:
-            return "Judged on what was observed alone."
+            return "Judged by what was observed, without the model."
         if not self.mistakes:
-            return "No known mistake of a rule explains this."
-        behaves = "Behaves" if self.whole else "Here, though not everywhere, it behaves"
+            return "No known mistake explains this."
+        behaves = "Behaves" if self.whole else "On this trace, but not everywhere, it behaves"
         return f"{behaves} as if {' or '.join(map(in_words, self.mistakes))}."
 
 
@@ -129,9 +129,9 @@ def known_mistakes(model: type[Reference]) -> tuple[KnownMistake, ...]:
 
 @cache
 def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistake, ...]:
-    """Of each rule that is accepted to be done otherwise: the model that does it in another way, or as specified.
+    """For each accepted deviation, the models that do the rule in another way, or as specified.
 
-    Where a clause is replaced, its way back is a deviation's, which :func:`known_mistakes` has.
+    If the deviation replaces a clause, :func:`known_mistakes` has the model that does it as specified.
     """
     found: list[KnownMistake] = []
     for accepted, (_, profile) in zip(model.ACCEPTS, accepted_by(model.PROFILE), strict=True):
@@ -144,9 +144,9 @@ def back_models(contract: Contract, model: type[Reference]) -> tuple[KnownMistak
 
 
 class Diagnoser:
-    """Explains what one subject does wrong under one model; what it learns of a mistake, it keeps.
+    """Explains what one subject does wrong under one model, and remembers what it learns of mistakes.
 
-    ``itself`` is the model that is the subject, if one is: no walk has to show that it agrees with itself.
+    ``itself`` is the subject's model, if the subject is a model: no walk must show that it agrees with itself.
     ``count`` is the number of whole walks on which a mistake must agree with the subject to explain it.
     """
 
@@ -190,7 +190,7 @@ class Diagnoser:
     ) -> list[KnownMistake]:
         """The mistakes that fit a trace, of all or of those chosen; none if the model does, too.
 
-        Of a subject that goes wrong only where it is not asked everything, a recording shows nothing.
+        If a subject fails only while some observables are not asked for, a recording shows nothing.
         """
         recording = self.recorded(config, operations)
         if recording is None or self.fits(self.model, recording):
@@ -231,15 +231,15 @@ class Diagnoser:
         return found
 
     def walks(self, mistake: Mistake, wrong: type[Reference]) -> int:
-        """On how many walks, made with the model that has this way, the subject agrees with it."""
+        """The number of walks, made with the model of this mistake, on which the subject agrees with it."""
         if mistake not in self._walks:
             self._walks[mistake] = sum(self._walk_agrees(wrong, number) for number in range(self.count))
         return self._walks[mistake]
 
     def borne_out(self, mistake: Mistake, wrong: type[Reference]) -> tuple[int, int]:
-        """On how many of these walks it explains what goes wrong first, and on how many something does.
+        """The number of these walks whose first failure it explains, and the number of failing walks.
 
-        A subject that is wrong in several ways agrees with none of them to the end of a walk.
+        A subject with several mistakes agrees with none of them to the end of a walk.
         """
         if mistake not in self._borne_out:
             told = [self._explains_the_first(wrong, number) for number in range(self.count)]
@@ -274,7 +274,7 @@ class Diagnoser:
         """Name the rules that the subject breaks on a failing trace.
 
         The mistakes that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
-        Where the best of them explains the subject everywhere, it is the diagnosis. Otherwise it is what the walks
+        If the best of them explains the subject everywhere, it is the diagnosis. If not, it is what the walks
         support, see :meth:`best_supported`.
         """
         config, operations = trace
@@ -294,11 +294,11 @@ class Diagnoser:
         )
 
     def best_supported(self, guess: str, scored: list[tuple[int, KnownMistake]], fits: list[KnownMistake]) -> Diagnosis:
-        """What to say if no mistake explains the subject everywhere: the mistake that the walks support best.
+        """The diagnosis if no mistake explains the subject everywhere: the mistake that the walks support best.
 
-        ``scored`` are the ways that fit the trace, ``fits`` those that fit most traces near it. A second rule is named
-        beside: that of a mistake that is supported as well, else ``guess``. A mistake that few walks support explains
-        none, though the rule of the one that comes nearest is named as the second one.
+        ``scored`` are the mistakes that fit the trace, ``fits`` those that fit most traces near it. The second rule
+        is that of a mistake that is supported as well, else ``guess``. A mistake that few walks support explains
+        nothing, but the rule of the best such mistake is named second.
         """
         ranked = [(supported(*self.borne_out(*fit)), score, fit) for score, fit in scored]
         first = max((support, score) for support, score, _ in ranked)
@@ -333,7 +333,7 @@ class Diagnoser:
 
 
 def best(scored: list[tuple[int, T]]) -> list[T]:
-    """What has the highest score."""
+    """The items with the highest score."""
     most = max((score for score, _ in scored), default=0)
     return [scoring for score, scoring in scored if score == most]
 

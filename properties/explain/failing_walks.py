@@ -1,4 +1,4 @@
-"""Failing walks: which say nothing new, and which do not fail again."""
+"""Failing walks: which of them show nothing new, and which do not fail again."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from broker_tck.properties.explain.one_bug import like, order, told_once
 from broker_tck.properties.search.failing import failure
 
 ENOUGH = 3
-"""So many more failing walks are reduced that say what was said, for the shortest trace."""
+"""Number of further failing walks of a known bug that are reduced, for the shortest trace."""
 MOST_WORK = 50_000
-"""No more are once so many operations were replayed to reduce those before them."""
+"""Number of operations replayed for reductions after which no further walks of a known bug are reduced."""
 REPLAYS = 3
 
 
@@ -33,9 +33,9 @@ class Gathered:
         self.diagnoser = diagnoser
         self.found: dict[str, Finding] = {}
         self.again = Counter[str]()
-        """How many findings more there were of a rule."""
+        """Number of further findings of each rule."""
         self.alike = Counter[tuple[str, ...]]()
-        """How many walks in a row that failed so have said nothing new."""
+        """Number of walks in a row that failed alike and showed nothing new."""
         self.work = 0
 
     @property
@@ -44,7 +44,7 @@ class Gathered:
         return told_once(self.diagnoser, self.found.values())
 
     def is_old(self, failed: Walk) -> bool:
-        """Whether a walk would say once more what was said."""
+        """Whether a walk would show a known bug once more."""
         enough = 0 if self.work > MOST_WORK else ENOUGH
         own = like(self.diagnoser.contract, failed)
         if own in self.alike and self.alike[own] >= enough:
@@ -54,7 +54,7 @@ class Gathered:
         return any(self.diagnoser.explains(diagnosis, failed.config, failed.operations) for diagnosis in known)
 
     def add(self, failed: Walk, finding: Finding) -> None:
-        """Keep what a failing walk came to, if it is new, better explained, or shorter."""
+        """Keep the finding of a failing walk if it is new, better explained, or shorter."""
         own, before = like(self.diagnoser.contract, failed), self.found.get(finding.rule)
         self.work += finding.work
         self.alike[own] = self.alike[own] + 1 if before else 0
@@ -67,13 +67,13 @@ class Gathered:
 
 
 def flaky(subject: Subject, model: type[Reference], failed: Walk) -> str:
-    """In what a failing walk, replayed, differs from itself, as a sentence."""
+    """How the replays of a failing walk differ from each other, as a sentence."""
     assert failed.difference
     first = len(failed.operations) - 1, failed.difference
     replays = (failure(subject, model, failed.config, failed.operations) for _ in range(REPLAYS))
     other = next((found for found in replays if found != first), first)
     if other == first:
-        return "the subject does not always do the same: a walk fails again, and its shorter traces not always"
+        return "the subject is not deterministic: a walk fails again, but its shorter traces fail only sometimes"
     at, difference = min((found for found in (first, other) if found), key=lambda found: found[0])
     both = (found[1].seen if found and found[0] == at else difference.expected for found in (first, other))
     clock = clock_of(failed.config)
@@ -81,4 +81,4 @@ def flaky(subject: Subject, model: type[Reference], failed: Walk) -> str:
     of = "answered" if (name := observable(subject.contract, difference)) == "result" else f"showed {name}"
     operation = named_text(failed.operations[at], clock)
     walk = "" if failed.seed is None else f" of walk {failed.seed}"
-    return f"the subject does not always do the same: at operation {at + 1}{walk}, `{operation}`, it {of} {told}"
+    return f"the subject is not deterministic: at operation {at + 1}{walk}, `{operation}`, it {of} {told}"

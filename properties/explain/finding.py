@@ -1,4 +1,4 @@
-"""A finding: a violated rule, its reduced trace, and how it came to be."""
+"""A finding: a broken rule with its reduced trace, and how both are found."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from broker_tck.properties.search.reduction.reducer import Reducer
 from broker_tck.properties.search.reduction.shorter import Shorter
 
 LONG = 10
-"""A reduced trace of more operations is reduced further, to one that only the same ways explain."""
+"""A reduced trace of more operations is reduced further, to one that only the same mistakes explain."""
 MOST_BULK = 1_000
-"""Beyond so much in bulk, a trace is not compared with every way."""
+"""A trace with more in bulk is not compared with every mistake."""
 
 
 @dataclass(frozen=True)
@@ -54,25 +54,25 @@ class Finding:
     difference: Difference
     diagnosis: Diagnosis
     seed: int | None
-    """The seed of the walk that found it; None: not a walk."""
+    """The seed of the walk that found it; None if no walk did."""
     found_after: int
     """The operations of the trace that was reduced."""
     answers: tuple[Any, ...] = ()
-    """What the subject answered to each operation, where that was asked."""
+    """What the subject answered to each operation; empty if unknown."""
     traceback: tuple[str, ...] = ()
-    """The lines of the subject's own traceback, where it raised at the last operation."""
+    """The lines of the subject's own traceback, if it raised at the last operation."""
     spent: bool = False
-    """Whether its reduction ran out of work, so that a shorter trace may do."""
+    """Whether its reduction ended early, so that a shorter trace may exist."""
     work: int = 0
     """How many operations were replayed to reduce it."""
     unasked: bool = False
-    """Whether it fails only where not everything is asked for after each operation."""
+    """Whether it fails only if some observables are not asked for after each operation."""
     also: tuple[Finding, ...] = ()
-    """What else shows the same bug."""
+    """Other findings of the same bug."""
     invariants: tuple[str, ...] = ()
     """The invariants and relations, of those that walks broke, that its trace breaks as well."""
     note: str = ""
-    """Why it is not as findings are, if so: it was not reduced, say."""
+    """A note on what is unusual about it, such as a trace that was not reduced; usually empty."""
 
     @property
     def rule(self) -> str:
@@ -102,14 +102,14 @@ def reducer(contract: Contract, model: type[Reference], fails: Fails) -> Reducer
 def find(
     diagnoser: Diagnoser, failed: Walk, elsewhere: Judge | None = None, known: Diagnosis | None = None
 ) -> Finding | None:
-    """Make a finding of a failing trace: reduce it, keeping what the failure is like, then diagnose, unless ``known``.
+    """Make a finding of a failing trace: reduce it to one that fails in the same way, then diagnose, unless ``known``.
 
-    Where no way explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
-    more, keeping the ways that explain all of it, if there are any, and the shorter trace is taken. So it is where a
-    trace is still long: what is explained in the same way may fail sooner, and otherwise.
+    If no mistake explains the subject everywhere, several things may be wrong with it. Then the trace is reduced once
+    more, to one that the same mistakes explain, and the shorter trace is taken. A trace that is still long is treated
+    likewise, because a trace with the same explanation may fail sooner, in another way.
 
-    None where the trace, replayed, does not fail: the subject does not always do the same. ``elsewhere`` replays in
-    another process, for a subject that ends its own; what it answered on the way is not known then.
+    None if the replayed trace does not fail, so the subject is not deterministic. ``elsewhere`` replays in another
+    process, for a subject that ends its own; the subject's answers are unknown then.
     """
     first = (elsewhere or failure)(diagnoser.subject, diagnoser.model, failed.config, failed.operations)
     if first is None:
@@ -138,7 +138,7 @@ class Reduction:
         return (self.elsewhere or failure)(self.diagnoser.subject, self.diagnoser.model, config, operations)
 
     def finding(self, keeps: Keeps) -> Finding | None:
-        """The shortest trace that keeps something of the failure; None: the subject does not always do the same."""
+        """The finding with the shortest trace of the failure; None if the subject is not deterministic."""
         subject, model, failing = self.diagnoser.subject, self.diagnoser.model, self.failing
 
         def fails(config: Any, operations: Sequence[Operation]) -> int | None:
@@ -173,9 +173,9 @@ class Reduction:
         )
 
     def of_same_ways(self, finding: Finding) -> Finding:
-        """A finding with a shorter trace, or one as short, that only the same ways explain; else this one.
+        """A finding whose trace is no longer and only the same mistakes explain; else this one.
 
-        Not all of them may be named in the end: once more nothing is kept but what those that are named need.
+        Not all of them may be named in the end, so the trace is reduced again for those that are.
         """
         if not finding.diagnosis.whole:
             begun, explaining = self, self.diagnoser.fitting(self.failing.config, self.failing.operations)
@@ -195,7 +195,7 @@ class Reduction:
         return replace(self, failing=replace(self.failing, config=finding.config, operations=[*finding.operations]))
 
     def fit_by(self, ways: Sequence[KnownMistake]) -> Keeps:
-        """Whether one of some ways explains a shorter trace."""
+        """Whether one of some mistakes explains a shorter trace."""
         return lambda config, operations, _: bool(self.diagnoser.fitting(config, operations, ways))
 
 

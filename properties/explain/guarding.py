@@ -1,4 +1,4 @@
-"""The one way to run a subject: in a guarded process. If that ends before its time, the end is the finding."""
+"""Runs a subject in a guarded process. If the process ends early, its end becomes the finding."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from broker_tck.properties.search.run import Progress, Run
 
 T = TypeVar("T")
 PROBE_SECONDS = 0.3
-"""How long an operation may take while the trace of a hang is made shorter."""
+"""Maximum seconds of an operation while the trace of a hang is reduced."""
 MOST_UNANSWERED = 24
-"""So many traces that are not answered a hang is reduced by: each costs its limit."""
+"""Maximum number of hanging replays in the reduction of a hang. Each costs its limit."""
 MOST_STARTED = 24
-"""So many replays a trace is reduced by if each starts much anew, as a Java."""
+"""Maximum number of replays in a reduction if each one starts a Java or the like."""
 UNREPEATED = (
-    "It did not fail again when it was replayed alone: the subject keeps something from walk to walk, or chance."
+    "The walk did not fail when it was replayed alone: the subject keeps state between walks, or is not deterministic."
 )
-NOT_REDUCED = "It was not reduced: a shorter trace does not end in the same way."
+NOT_REDUCED = "This trace was not reduced, because shorter traces do not end in the same way."
 
 
 class Came(NamedTuple):
@@ -58,7 +58,7 @@ class Task(Generic[T]):
     """Something to be done with a subject, under a profile.
 
     ``work`` does it, in the subject's process. If that ends before its time there is a check with one finding, and
-    ``broken`` says what it comes to.
+    ``broken`` makes the result of it.
     """
 
     subject: Subject
@@ -67,7 +67,7 @@ class Task(Generic[T]):
     broken: Callable[[Checked], T]
     seed: int = 0
     kept: Sequence[Regression] = ()
-    """The kept traces that it is run on."""
+    """The regressions that it runs."""
     careful: bool = False
     """Whether each operation of a walk has the limit for itself from the beginning."""
     came: Came = field(default_factory=Came)
@@ -83,17 +83,17 @@ class Task(Generic[T]):
         return self.here(lambda run: tell(Came(run.walks, run.operations, run.failing[0] if run.looking else None)))
 
     def written_down(self, end: End) -> End | None:
-        """How the process ended, with the operations that it was on; None: it was slow."""
+        """How the process ended, with the operations that it was on; None if it was slow."""
         subject = self.subject
         return written_down(end, subject, subject.contract.model(self.profile), limits_of(subject))
 
     def ended(self, end: End, tick: Callable[[], None]) -> T:
-        """What it comes to if its process ended before its time; ``tick`` is called meanwhile."""
+        """The result if its process ended early; ``tick`` is called meanwhile."""
         found = guarded(lambda tell: self.broken(self.fatal(end)), FREE, tick=tick)
         return self.broken(self.as_it_is(end)) if isinstance(found, End) else found
 
     def failed(self, end: End) -> Walk:
-        """The trace to tell: the one that failed before another one, near it, ended the process; else that one."""
+        """The trace to report: one that failed before a similar trace ended the process, or else the latter."""
         return self.came.failed or walk_of(end, self.subject, self.subject.contract.model(self.profile))
 
     def fatal(self, end: End) -> Checked:
@@ -111,14 +111,14 @@ class Task(Generic[T]):
         checked = Checked(self.subject, self.profile, self.seed, self.came.walks, self.came.operations)
         checked.findings = [finding]
         if self.came.failed:
-            checked.flaky.append(f"{end.message}, on a trace near the one that is told")
+            checked.flaky.append(f"{end.message}, on a trace similar to the reported one")
         if kept := next((each for each in self.kept if self.is_on(end, each)), None):
             checked.regressions.failing.append((kept, finding))
             checked.findings = [replace(finding, note=in_file(kept))]
         return checked
 
     def is_on(self, end: End, kept: Regression) -> bool:
-        """Whether a process ended on a kept trace."""
+        """Whether a process ended on a regression."""
         walk, trace = walk_of(end, self.subject, self.subject.contract.model(self.profile)), kept.trace
         same = walk.config == trace.config and kept.is_of(self.subject, self.profile)
         return same and walk.operations == [*trace.operations][: len(walk.operations)]
@@ -130,7 +130,7 @@ def run_all(
     told: Callable[[Task[T]], None] = lambda task: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[T]:
-    """What tasks come to, in their order, so many at a time. ``told`` is called as one comes on, and now and then.
+    """The results of tasks, in their order, several at a time. ``told`` is called when one makes progress.
 
     ``say`` is called with a line if a process ends before its time: to make its trace shorter may take a while. If a
     subject is in a Java, and one runs here, all of it is done in this process.
@@ -185,7 +185,7 @@ def guard_of(task: Task[T], told: Callable[[Task[T]], None], careful: bool = Fal
 
 
 def run_one(task: Task[T], say: Callable[[str], None] = lambda line: None) -> T:
-    """What a task comes to."""
+    """The result of a task."""
     (found,) = run_all([task], 1, say=say)
     return found
 
@@ -197,17 +197,17 @@ def in_a_line(task: Task[Any], end: End) -> str:
         return f"{who}, while it was being made"
     done = walk_of(end, task.subject, task.subject.contract.model(task.profile))
     operation = operation_text(done.operations[-1], clock_of(done.config))
-    return f"{who}, at operation {len(done.operations)}, {operation}; a shorter trace is being looked for"
+    return f"{who}, at operation {len(done.operations)}, {operation}; its trace is being reduced"
 
 
 # ---- Findings without an answer: each replay has a process of its own
 
 
 def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: Limits, parent: Any = None) -> Finding:
-    """Make a finding of a trace on which a subject ends its process or does not come back, or does so near it.
+    """Make a finding of a trace on which, or near which, a subject ends its process or does not come back.
 
-    No known way is compared with the subject: its rule is that of the contract's table. Its note says why it was not
-    reduced, if it was not.
+    No known mistake is compared with the subject; the contract's table names the rule. If the trace was not reduced,
+    the note says why.
     """
     judge = Apart(subject, limits, parent)
     hangs = subject.forks and failed.difference and unanswered(failed.difference) == HANG
@@ -228,7 +228,7 @@ def find_fatal(subject: Subject, model: type[Reference], failed: Walk, limits: L
 
 
 class NotAsked(Subject):
-    """A subject that is not asked for anything in this process."""
+    """A subject that must not run in this process."""
 
     def adapter(self, config: Any, capabilities: Any) -> Any:
         """It cannot be."""

@@ -1,4 +1,4 @@
-"""One bug, one story: findings that one explanation accounts for, or that show one wrong state, are told as one."""
+"""One failure report for each bug: findings that have one explanation, or show one wrong state, are merged."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from broker_tck.properties.mistakes.book import Mistake
 from broker_tck.properties.search.failing import breach_of, kind
 
 DRAWS = 24
-"""So often all kinds of operations are drawn, for one of a kind that suits the state behind a trace."""
+"""Number of draws from all kinds of operations, for one that suits the state at the end of a trace."""
 TRIED = 8
-"""So many of them are tried."""
+"""Number of them that are tried."""
 SEVERAL = 2
-"""So many steps that let two failures show are no chance."""
+"""Number of shared steps from which on two failures are not related by chance."""
 SECONDS = 2.0
 
 Kind = tuple[str, str, str]
-"""What a failure is like: the operation, what differed, and whether it was an error."""
+"""The kind of a failure: the operation, what differed, and whether it was an error."""
 
 
 def told_once(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[Finding]:
@@ -36,7 +36,7 @@ def told_once(diagnoser: Diagnoser, findings: Iterable[Finding]) -> list[Finding
 
 
 def as_one(bug: Sequence[Finding]) -> Finding:
-    """Findings of one bug as the first of them; it knows the others, and what each of those was one for."""
+    """Findings of one bug as the first of them, which lists the others and what they were merged from."""
     first, *others = bug
     also = [first.also, *((replace(each, also=()), *each.also) for each in others)]
     return replace(first, also=tuple(each for several in also for each in several if each.rule != first.rule))
@@ -58,7 +58,7 @@ def order(finding: Finding) -> tuple[bool, bool, float, int, str]:
 
 
 def same_bug(diagnoser: Diagnoser, one: Finding, other: Finding) -> bool:
-    """Whether what explains one finding explains another; where neither is, whether both show one wrong state.
+    """Whether one finding's explanation explains another; if neither has one, whether both show one wrong state.
 
     Of a finding of an invariant: whether one trace breaks both. Nothing is tried with a trace to which the subject may
     not answer, or that is long in bulk.
@@ -125,7 +125,7 @@ def breaks(diagnoser: Diagnoser, invariant: str, finding: Finding, mistake: Mist
 
 
 def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[Walk], other: Walk) -> bool:
-    """Whether no finding tells of another failing trace: none explains it, and no walk that came to one fails alike."""
+    """Whether no finding covers a failing trace: none explains it, and no walk behind a finding fails alike."""
     if not findings or (other.difference and unanswered(other.difference)):
         return True
     wanted = like(diagnoser.contract, other)
@@ -138,7 +138,7 @@ def untold(diagnoser: Diagnoser, findings: Sequence[Finding], failing: Iterable[
 
 
 def like(contract: Contract, failed: Walk | Finding) -> Kind:
-    """What a failure is like."""
+    """The kind of a failure."""
     assert failed.difference
     return kind(contract, failed.operations[-1], failed.difference)
 
@@ -149,7 +149,7 @@ def like(contract: Contract, failed: Walk | Finding) -> Kind:
 def shows(diagnoser: Diagnoser, one: Finding, wanted: Kind) -> bool:
     """Whether a failure of another kind is of the same operation, or shows behind steps of a finding.
 
-    Each step of a reduced trace matters. All of them have to, for the other failure, or several do without the rest.
+    Each step of a reduced trace matters. For the other failure, all steps must matter, or several without the rest.
     """
     config, steps = one.config, one.operations
     if steps[-1].tag == wanted[0]:

@@ -1,7 +1,7 @@
-"""Kept traces: a folder with the reduced trace of each finding, a file each, which later checks run first.
+"""Regressions: a folder with the reduced trace of each earlier finding, a file each, which later checks run first.
 
-A file is named by subject, profile and rule, so that the same finding is kept once. One of another name, such as a
-trace that was written by hand, belongs to each subject of its contract under its profile.
+A file is named after subject, profile and rule, so the same finding is saved once. A file with another name, such as a
+trace written by hand, belongs to each subject of its contract under its profile.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from broker_tck.properties.search.failing import failure
 SUFFIX = ".jsonl"
 BETWEEN = "@"
 INVARIANT, FORMERLY = "invariant", "law"
-"""The last part of a name where the rule is judged on what is observed, without the model."""
+"""The last part of a file name if the rule is judged by what is observed, without the model."""
 
 
 @dataclass(frozen=True)
 class Regression:
-    """A kept trace, and whom it belongs to."""
+    """The trace of an earlier finding, and the subjects that it belongs to."""
 
     file: str
     subject: str
-    """Empty: each of its contract."""
+    """Empty if it belongs to each subject of its contract."""
     profile: str
-    """The one that was checked. The trace may be of another, with which the subject agrees more."""
+    """The profile that was checked. The trace may have another, with which the subject agrees more."""
     rule: str
-    """Empty where the name does not say it."""
+    """Empty if the name does not say it."""
     invariant: bool
     trace: Trace
 
@@ -46,7 +46,7 @@ class Regression:
 
 
 def regressions_in(folder: Path) -> list[Regression]:
-    """The traces of a folder, by the names of their files. BadInput where a ``.jsonl`` file in it is no trace."""
+    """The regressions of a folder, by file name. Raises BadInput if a ``.jsonl`` file in it is no trace."""
     if why := barred(folder):
         raise BadInput(f"{folder}: {why}")
     try:
@@ -67,16 +67,16 @@ def read(path: Path) -> Iterable[Regression]:
 
 @dataclass
 class Regressions:
-    """What became of kept traces."""
+    """The results of regressions."""
 
     failing: list[tuple[Regression, Finding]] = field(default_factory=list)
     passing: list[Regression] = field(default_factory=list)
     unasked: list[Regression] = field(default_factory=list)
-    """Those that ask for what the subject declares to lack by now."""
+    """The regressions that were not run, because they need what the subject declares to lack."""
 
 
 def run_regressions(subject: Subject, profile: str, kept: Iterable[Regression], fail_fast: bool = False) -> Regressions:
-    """Run the kept traces that belong to a subject under a profile; with ``fail_fast`` up to the first that fails."""
+    """Run the regressions that belong to a subject under a profile; with ``fail_fast`` up to the first that fails."""
     found = Regressions()
     for each in kept:
         if not each.is_of(subject, profile):
@@ -93,9 +93,9 @@ def run_regressions(subject: Subject, profile: str, kept: Iterable[Regression], 
 
 
 def finding_of(subject: Subject, kept: Regression) -> Finding | None:
-    """What a kept trace shows now, reduced and diagnosed anew; None: nothing is wrong.
+    """The finding that a regression shows now, reduced and diagnosed anew; None if nothing is wrong.
 
-    What does not fail again is told as it was.
+    If a reduction does not fail again, the finding has the trace of the file.
     """
     walk, model = kept.trace.walk, subject.contract.model(kept.trace.profile)
     if failed := failure(subject, model, walk.config, walk.operations):
@@ -105,5 +105,5 @@ def finding_of(subject: Subject, kept: Regression) -> Finding | None:
 
 
 def in_file(kept: Regression) -> str:
-    """Which file a finding of a kept trace is in."""
-    return f"The trace is kept in {kept.file}."
+    """The file of a regression, as a note."""
+    return f"The trace is saved in {kept.file}."

@@ -1,1 +1,1 @@
-"""What the kit says of whole releases of Apache Pulsar."""
+"""The results of the kit on whole releases of Apache Pulsar."""

@@ -1,4 +1,4 @@
-"""The answers of a survey in a file, a line each, from which the same survey goes on later."""
+"""The answers of a survey in a file, a line each, from which the same survey continues later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A survey as a page, in Markdown: a table of the releases, then what each class does otherwise, rule by rule."""
+"""A survey as a Markdown page: a table of the releases, then the deviations of each class, rule by rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(
     date: str,
     left: Sequence[Question] = (),
 ) -> str:
-    """The page of some releases, with the jars of each that could not be had.
+    """The page of some releases, with the jars of each that were not available.
 
     ``command`` and ``date`` say how and when the answers were found; ``left`` are the questions without an answer yet.
     """
@@ -41,19 +41,19 @@ def page(
 
 
 def unfinished(done: int, left: int) -> Iterator[str]:
-    """That checks are left, if some are."""
+    """A note if some checks are missing."""
     if left:
         yield f"**Not finished:** {done} of {done + left} checks are done. The same command makes the others."
         yield ""
 
 
 def opening(command: str, date: str) -> Iterator[str]:
-    """What the page is."""
+    """The first paragraphs of the page."""
     yield "# What the kit says of Apache Pulsar"
     yield ""
     yield "Each class of each release was checked twice: against its profile, and against the specification. A profile"
     yield "says what a release is known to do, its defects included; a class that *conforms* to it does nothing new."
-    yield "Below stands what each class does otherwise than the specification, with the shortest trace that was found."
+    yield "Below are the deviations of each class from the specification, each with the shortest trace that was found."
     yield ""
     yield f"Made on {date} by `{command}`."
     yield ""
@@ -69,12 +69,12 @@ def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Que
         cells = (cell([a for a in answers if at(a.question) == place], place in map(at, left)) for place in places)
         yield f"| `{kind.contract}` | {kind.java} | " + " | ".join(cells) + " |"
     yield ""
-    yield "A cell says the profile and the verdict. In brackets stand the operations that were checked, and the"
-    yield "failures: 95 % upper bound on the share of walks that would fail. Then it says how many rules of the"
-    yield "specification were seen broken."
+    yield "A cell has the profile and the verdict, then in brackets the number of checked operations and the 95 % upper"
+    yield "bound on the share of walks that would fail. Its last line is the number of rules of the specification that"
+    yield "were seen broken."
     yield ""
     yield "The libraries around the classes (Netty, fastutil, RoaringBitmap and others) were those of 4.2.4 for every"
-    yield "release, unless `--pulsar` named a folder that has the release's own."
+    yield "release, unless `--pulsar` named a folder with the release's own."
     yield ""
 
 
@@ -84,7 +84,7 @@ def at(question: Question) -> tuple[str, str]:
 
 
 def cell(answers: Sequence[Answer], more: bool) -> str:
-    """What is said of a class in a release; ``more``: a check of it is left."""
+    """The cell of a class in a release; ``more`` says that a check of it is missing."""
     if not answers:
         return "not checked yet" if more else "-"
     said = [f"`{each.question.profile}`: {verdict(each)}" for each in answers if each.question.own]
@@ -109,13 +109,13 @@ def plain(text: str) -> str:
 
 
 def caveats(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """What a reader has to know of the jars."""
+    """What a reader must know about the jars."""
     for release, jars in missing.items():
-        told = f"Of {release}, {', '.join(jars)} could not be had"
+        told = f"Of {release}, {', '.join(jars)} were not available"
         if jars and release in INSTEAD:
-            yield f"{told}. Those of {INSTEAD[release]} took their place; classes of these jars were not checked."
+            yield f"{told}. Jars of {INSTEAD[release]} took their place; classes in these jars were not checked."
             if Release(release).number >= (5,):
-                yield "A small stand-in took that of its `LongBitmap`: estimates of memory were not compared."
+                yield "A small stand-in replaced its `LongBitmap`, so estimates of memory were not compared."
             yield ""
         elif jars:
             yield f"{told}: their classes were not checked."
@@ -126,12 +126,12 @@ def not_seen(answers: Sequence[Answer]) -> Iterator[str]:
     """The rules that a profile breaks and for which no trace was found."""
     for each in answers:
         if rules := each.not_seen:
-            yield f"`{each.question.subject}`: its profile breaks {', '.join(rules)}; no trace was found that shows it."
+            yield f"`{each.question.subject}`: its profile breaks {', '.join(rules)}, but no trace of that was found."
             yield ""
 
 
 def chapters(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:
-    """What each class does otherwise than the specification."""
+    """The deviations of each class from the specification."""
     for name in kinds_of(answers):
         of_kind = [a for a in answers if a.question.kind == name and a.verdict != UNKNOWN]
         compared = {each.question.release for each in of_kind if against_specification(each)}
@@ -186,7 +186,7 @@ def section(departure: Departure, judged: Sequence[str]) -> Iterator[str]:
 
 
 def surprises(each: Answer) -> Iterator[str]:
-    """What a class does otherwise than its own profile: something that nobody has written down."""
+    """How a class differs from its own profile, which is unknown behaviour."""
     yield f"**Not in the profile** `{each.question.profile}` of {each.question.release}:"
     yield ""
     for complaint in each.checked["complaints"]:

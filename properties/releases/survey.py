@@ -55,7 +55,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of a check; ``checked`` is what ``check --json`` says of it, empty where its process died."""
+    """The result of a check; ``checked`` is what ``check --json`` says of it, empty if its process died."""
 
     question: Question
     verdict: str
@@ -92,15 +92,15 @@ def questions(releases: Sequence[str], contract: str | None = None) -> Iterator[
 
 
 def to_be_had(asked: Iterable[Question]) -> Iterator[Question]:
-    """The questions but those whose class is in no repository. Unavailable: that is not known.
+    """The questions, except those whose class is in no repository. Raises Unavailable if that is unknown.
 
-    A folder of jars that the user names is to have the classes that are asked for.
+    A folder of jars that the user names must have the classes that are asked for.
     """
     return (each for each in asked if folder() or not Release(each.release).lacks(KINDS[each.kind].jars[0]))
 
 
 def lacking(release: str, asked: Sequence[Question]) -> list[str]:
-    """The jars of a release that cannot be had, of those that classes of the same contracts need in some release."""
+    """The jars of a release that are not available, of those that classes of the same contracts need."""
     needed = dict.fromkeys(jar for each in asked for jar in KINDS[each.kind].jars)
     return [jar for jar in needed if Release(release).lacks(jar)]
 
@@ -108,7 +108,7 @@ def lacking(release: str, asked: Sequence[Question]) -> list[str]:
 def survey(
     asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer | None], None]
 ) -> None:
-    """Answer questions, so many at once. Each answer is told as it comes, and None each second in which none does.
+    """Answer questions, several at once. ``told`` gets each answer, and None in each second without one.
 
     An exception, such as an interrupt, ends the checks that are under way. The last kind of class takes longest, so it
     comes first: no core waits for it at the end.

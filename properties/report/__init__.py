@@ -1,1 +1,1 @@
-"""Report: what a check came to, made once and rendered late."""
+"""Report: the result of a check, made once and then shown in several forms."""

@@ -1,4 +1,4 @@
-"""A check as a call of Python: ``from broker_tck import check``. It answers with typed results, and prints nothing."""
+"""A check called from Python: ``from broker_tck import check``. It returns typed results, and prints nothing."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def check(
         subject: A factory, such as the class of a tracker, or the name of a subject: a bundled one, an entry point,
             ``package.module:Factory``, ``mutant:NAME``, or ``pulsar-VERSION/CLASS``.
         contract: The name of the contract. Default: the one that the factory declares.
-        profile: The name of the profile. Default: each of those that the factory declares.
-        walks: How many random walks to make under each profile, 1 or more. A walk is some 400 operations.
-        examples: How many examples the Hypothesis machine makes of it, 0 or more.
-        seed: What the walks are drawn from: the same seed makes the same walks. From 0 on and below 2³¹.
-        accepts: The rules that the subject does otherwise on purpose, by number, each with the known way in which it
-            does them, or with the way and the reason: ``{"DD-05": ("rounded down", "our clients wait")}``. Default:
-            what the factory declares, if no ``profile`` is named.
+        profile: The name of the profile. Default: each profile that the factory declares.
+        walks: Number of random walks under each profile, 1 or more. A walk has some 400 operations.
+        examples: Number of examples of the Hypothesis machine, 0 or more.
+        seed: The seed of the walks, from 0 to 2³¹ - 1. The same seed makes the same walks.
+        accepts: The rules that the subject breaks on purpose, by number, each with the known mistake that it makes,
+            or with the mistake and the reason: ``{"DD-05": ("rounded down", "our clients wait")}``. Default: what the
+            factory declares, if no ``profile`` is named.
         fail_fast: Whether to end at the first walk that fails.
 
     Returns:
-        The verdict with what was found. It is printed nowhere.
+        The verdict and the findings. Nothing is printed.
 
     Raises:
-        BadInput: There is no such subject, contract, profile, rule or way, a number is out of range, or the subject
-            cannot be made, or lacks a method. What a subject raises otherwise is a finding.
+        BadInput: The subject, contract, profile, rule or mistake is unknown, a number is out of range, or the subject
+            cannot be made or lacks a method. If a subject raises later, that is a finding.
     """
     for name, number, least in (("walks", walks, 1), ("examples", examples, 0), ("seed", seed, 0)):
         see_number(name, number, least)
@@ -57,13 +57,13 @@ def check(
 
 
 def see_number(name: str, number: Any, least: int) -> None:
-    """BadInput where something is no whole number, or out of range."""
+    """Raise BadInput if a value is not a whole number, or out of range."""
     if not isinstance(number, int) or not least <= number < 2**31:
-        raise BadInput(f"{name} is {number!r}; it has to be a whole number from {least} on and below {2**31}")
+        raise BadInput(f"{name} is {number!r}; it must be a whole number from {least} to {2**31 - 1}")
 
 
 def subject_of(subject: Callable[..., Any] | str, contract: str | None, profile: str | None, accepts: Any) -> Subject:
-    """The subject that is meant, with what is said of it here in the place of what its factory declares."""
+    """The subject. The values given here replace what its factory declares."""
     kit = contract_named(contract) if contract is not None else None
     profiles = None if profile is None else (profile,)
     said = accepts if accepts is not None or profile is None else {}

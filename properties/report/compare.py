@@ -1,4 +1,4 @@
-"""What subjects keep and break of a contract's specification, side by side."""
+"""A comparison of subjects: the rules of a contract's specification that each keeps or breaks."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from broker_tck.properties.search.run import SAMPLED, Progress, checked
 
 
 class Verdict(StrEnum):
-    """What is known of a subject and a rule."""
+    """Whether a subject keeps a rule."""
 
     KEEPS = "keeps"
     BREAKS = "breaks"
     NOT_EXERCISED = "not exercised"
-    """Its condition was never met, or it decides nothing of what the subject has."""
+    """The rule's condition was never met, or the rule decides nothing for this subject."""
 
 
 @dataclass
 class Column:
-    """What is known of one subject."""
+    """The results of one subject."""
 
     subject: str
     profile: str | None
-    """The profile as which it behaves; None: as none, so that no rule is said to be kept."""
+    """The profile as which it behaves; None if there is none, and then no rule counts as kept."""
     verdicts: dict[str, Verdict]
     findings: dict[str, FindingResult] = field(default_factory=dict)
-    """The shortest trace for each rule that it breaks."""
+    """The finding with the shortest trace for each broken rule."""
     walks: int = 0
     operations: int = 0
 
 
 def compared_rules(contract: Contract) -> list[Rule]:
-    """What subjects are compared by: the checkable rules of the specification, and the relations."""
+    """The rules of a comparison: the checkable rules of the specification, and the relations."""
     rules = {rule.number: rule for rule in rules_of(contract.specification) if rule.checkable}
     names = [*rules, *(relation.name for relation in contract.relations if relation.name not in rules)]
     return [rule_named(contract, contract.specification, name) for name in names]
 
 
 def column(count: int, seed: int, subject: Subject, progress: Progress) -> Column:
-    """See what a subject keeps and breaks, in so many walks and in those that show what it breaks."""
+    """Find the rules that a subject keeps and breaks, in a number of walks and in further ones for broken rules."""
     contract = subject.contract
     profile = behaves_as(subject, seed)
     if profile is None:
@@ -71,19 +71,19 @@ def column(count: int, seed: int, subject: Subject, progress: Progress) -> Colum
 
 
 def not_exercised(subject: Subject) -> dict[str, Verdict]:
-    """The verdicts on a subject of which nothing is known."""
+    """The verdicts on a subject without any result."""
     return {rule.number: Verdict.NOT_EXERCISED for rule in compared_rules(subject.contract)}
 
 
 def of_end(checked: Checked) -> Column:
-    """What is known of a subject that behaves as no profile, or has ended its process."""
+    """The results of a subject that behaves as no profile, or that ended its process."""
     nothing, of = not_exercised(checked.subject), checked.subject.name
     column = Column(of, None, nothing, walks=checked.walks, operations=checked.operations)
     return told(column, {finding.rule: finding for finding in checked.findings})
 
 
 def told(column: Column, found: dict[str, Finding]) -> Column:
-    """A column with what was found."""
+    """A column with its findings."""
     column.verdicts |= dict.fromkeys(found, Verdict.BREAKS)
     column.findings |= {number: finding_result(finding) for number, finding in found.items()}
     return column

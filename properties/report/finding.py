@@ -1,6 +1,6 @@
-"""A finding as a typed record, and as text: what went wrong, the trace, how sure that is, and the line that replays it.
+"""A finding as a typed record, and its failure report: what went wrong, the trace, how sure that is, and the replay.
 
-It is what reports, JSON and the stores of campaigns have of a finding.
+Reports, JSON documents and the stores of campaigns hold this record.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from broker_tck.properties.report.lines import WIDTH, Line, Shown, as_it_is, fil
 SHORT = 100
 """Maximum length of a diagnosis in the `repr` of a finding."""
 WHAT, RULE, REPLAY = "what", "rule", "replay"
-"""What a part of a story is, for those who show parts in colours of their own."""
+"""The parts of a failure report that may have colours."""
 FEW = 8
-"""Of a longer list in a configuration so many are told; the line that replays it has them all."""
+"""Maximum number of items shown of a list in a configuration; the replay command has all of them."""
 
 
 class Also(msgspec.Struct, frozen=True):
-    """What else shows the same bug: a rule, and what was seen of it."""
+    """Another failure of the same bug: its rule, and what was seen."""
 
     rule: str
     seen: str
@@ -44,7 +44,7 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of the rules, the first most likely; of a relation, its name."""
     sentences: tuple[str, ...]
     looks: tuple[str, ...] = ()
-    """What to look at first; nothing in results of older campaigns."""
+    """What to look at first; empty in results of older campaigns."""
     sources: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = msgspec.field(name="ways")
     """The known mistakes that explain the subject."""
@@ -58,23 +58,23 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     expected: Any
     seen: Any
     seed: int | None
-    """That of the walk; None: not a walk."""
+    """The seed of the walk that found it; None if no walk did."""
     found_after: int
-    """The operations of the trace that was reduced."""
+    """The number of operations of the trace before it was reduced."""
     replay: str
-    """The line that replays it."""
+    """The command that replays it."""
     traceback: tuple[str, ...] = ()
-    """The lines of the subject's own traceback, where it raised."""
+    """The lines of the subject's own traceback, if it raised."""
     what: str = ""
-    """What went wrong, in a sentence; nothing in results of older campaigns."""
+    """What went wrong, in a sentence; empty in results of older campaigns."""
     certainty: str = ""
     """How sure the diagnosis is."""
     unfinished: str = ""
-    """That a shorter trace may do, and how to go on, where the reduction ran out of work."""
+    """A note if the reduction reached its limit, with the way to continue it; usually empty."""
     also: tuple[Also, ...] = ()
-    """What else shows the same bug."""
+    """Other failures of the same bug."""
     note: str = ""
-    """Why it is not as findings are, if so: it was not reduced, say, or fails only while less is asked for."""
+    """A note on what is unusual about it, such as a trace that was not reduced; usually empty."""
 
     @property
     def rule(self) -> str:
@@ -88,7 +88,7 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def invariant(self) -> bool:
-        """Whether the rule was judged on what was observed alone, without the model."""
+        """Whether the rule was judged by what was observed, without the model."""
         return not {"--invariant", "--law"}.isdisjoint(shlex.split(self.replay))  # --law in results of older campaigns
 
     @property
@@ -98,12 +98,12 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def story(self) -> str:
-        """All there is to tell, as people read it: the rule in words, the trace, the line that replays it."""
+        """The failure report: the rule in words, the trace, and the command that replays it."""
         return story(self)
 
     @property
     def unanswered(self) -> bool:
-        """Whether the subject gave no answer: it hangs, say, or ended its process."""
+        """Whether the subject gave no answer, for example because it hangs or ended its process."""
         return bool(unanswered(Difference(self.observed, self.expected, self.seen)))
 
     def __repr__(self) -> str:
@@ -111,12 +111,12 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(text: str) -> FindingResult:
-    """A finding out of JSON. What a subject said may hold half a character, which only the standard library reads."""
+    """A finding from JSON. A subject's text may hold half a character, which only the standard library reads."""
     return msgspec.convert(json.loads(text), FindingResult)
 
 
 def finding_json(finding: FindingResult) -> dict[str, Any]:
-    """A finding as a JSON object, with its trace as a table, and all of it as text, besides."""
+    """A finding as a JSON object, with its trace as a table and its failure report."""
     found: dict[str, Any] = msgspec.to_builtins(finding)
     return {**found, "story": table(finding.lines), "text": finding.story}
 
@@ -125,15 +125,15 @@ def finding_json(finding: FindingResult) -> dict[str, Any]:
 
 
 def story(told: FindingResult, width: int = WIDTH, shown: Shown = as_it_is) -> str:
-    """A finding as text, so wide at most, but for the line that replays it and what the subject raised.
+    """The failure report of a finding, folded to ``width`` except for its traceback and its replay command.
 
-    ``shown`` makes of a part and its text what is printed.
+    ``shown`` formats each part.
     """
     return "\n\n".join("\n".join(lines) for lines in parts(told, width, shown) if lines)
 
 
 def parts(told: FindingResult, width: int, shown: Shown) -> Iterator[list[str]]:
-    """The lines of each part of a story."""
+    """The lines of each part of a failure report."""
     what = told.what or told.diagnosis
     yield [shown(WHAT, "\n".join(filled("", what, width)))]
     yield rules(told, what, width, shown)
@@ -144,7 +144,7 @@ def parts(told: FindingResult, width: int, shown: Shown) -> Iterator[list[str]]:
 
 
 def rules(told: FindingResult, what: str, width: int, shown: Shown) -> list[str]:
-    """Which rules are broken, by whom, and what they say, unless ``what`` says so."""
+    """The broken rules, the subject that breaks them, and each rule's sentence unless ``what`` contains it."""
     numbers = " or ".join(told.rules)
     config = f" ({told.profile}; {config_text(told.config)})"
     broken = marked(numbers, filled("", f"{numbers} is broken by {told.subject}{config}", width), shown)
@@ -155,13 +155,13 @@ def rules(told: FindingResult, what: str, width: int, shown: Shown) -> list[str]
 
 
 def marked(label: str, lines: list[str], shown: Shown) -> list[str]:
-    """Lines, with the label that the first begins with shown as a rule; it stays as it is if it was folded."""
+    """Lines, with the label of the first formatted as a rule, unless the label was folded."""
     first, *others = lines
     return [shown(RULE, label) + first.removeprefix(label), *others] if first.startswith(label) else lines
 
 
 def notes(told: FindingResult, width: int) -> list[str]:
-    """How sure the diagnosis is, what to look at first, and where the rule is from."""
+    """How sure the diagnosis is, what to look at first, and the rule's source."""
     out = filled("  How sure    ", told.certainty, width) if told.certainty else []
     mistakes = "; or ".join(filter(None, map(way_text, told.mistakes)))
     out += filled("  Mistake     ", mistakes, width) if mistakes else []
@@ -177,7 +177,7 @@ def notes(told: FindingResult, width: int) -> list[str]:
 
 
 def way_text(mistake: str) -> str:
-    """A known mistake by name, out of ``RULE CLAUSE: WAY`` or ``RULE WAY``; nothing where the sentence says it."""
+    """The name of a known mistake, from ``RULE CLAUSE: NAME`` or ``RULE NAME``; empty if the sentence says it."""
     told = mistake.partition(" ")[2]
     clause, _, name = told.rpartition(": ")
     if name in (ABSENT, AS_SPECIFIED):

@@ -1,4 +1,4 @@
-"""A trace in words: one operation a line, with what was expected and what was seen."""
+"""A trace in words: one operation a line, with its expected and its actual outcome."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from broker_tck.properties.engine.operation import Operation, clock_of
 from broker_tck.properties.engine.written import WIDEST, cut, named_text, unit_of, value_text, whole_text
 
 WIDTH = 80
-"""How wide a text is where nothing says how wide it may be."""
+"""The default width of a text, in columns."""
 
 
 EXPECTED, SEEN = "expected", "seen"
 Shown = Callable[[str, str], str]
-"""Makes of a part and its text what is printed: in a colour of its own, say."""
+"""Formats a part of a failure report, given its name and text, for example in a colour."""
 
 
 def as_it_is(_part: str, text: str) -> str:
-    """A text as it is, whatever part it is."""
+    """The text, unchanged."""
     return text
 
 
 class Line(NamedTuple):
-    """One operation of a story."""
+    """One operation of a trace."""
 
     operation: str
     expected: str
     seen: str
-    """Empty where it was as expected."""
+    """Empty if it was as expected."""
 
 
 def lines(
@@ -45,10 +45,10 @@ def lines(
     difference: Difference | None = None,
     answers: Sequence[Any] = (),
 ) -> list[Line]:
-    """A trace, one operation a line; ``difference`` is what was seen at the last.
+    """The lines of a trace; ``difference`` is the failure at its last operation.
 
-    Where the model leaves a choice, the subject's is told if its ``answers`` are known. Of a contract whose observables
-    are long, those that stay as they were are told once.
+    If the model leaves a choice and the subject's ``answers`` are known, a line shows the subject's answer. If a
+    contract's observables are long, a line shows only those that changed.
     """
     told: list[Line] = []
     before: dict[str, str] = {}
@@ -71,7 +71,7 @@ def lines(
 
 
 def followed(answer: Any, given: Sequence[Any]) -> Any:
-    """An answer of the model, by what the subject answered where that is known and allowed."""
+    """An answer of the model; where the model leaves a choice, the subject's answer if it is known and allowed."""
     if type(answer) is Allowed and given and answer.permits(given[0]):
         answer.follow(given[0])
         return given[0]
@@ -79,7 +79,7 @@ def followed(answer: Any, given: Sequence[Any]) -> Any:
 
 
 def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None) -> dict[str, str]:
-    """What was seen, each observable by its name."""
+    """The observables as text, by name."""
     return {
         name: f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
         for name, value in zip(contract.observables, seen, strict=True)
@@ -87,7 +87,7 @@ def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None)
 
 
 def both_text(contract: Contract, operation: Operation, difference: Difference, clock: int | None) -> tuple[str, str]:
-    """What was expected, and what was seen, at an operation: each with the name of what differed, unless the result."""
+    """The expected and the actual outcome of an operation, with the observable's name unless the result differed."""
     name = observable(contract, difference)
     prefix, unit = "" if name == RESULT else f"{name} ", unit_of(contract, operation, name)
     both = difference.expected, difference.seen
@@ -100,7 +100,7 @@ def both_text(contract: Contract, operation: Operation, difference: Difference, 
 
 
 def apart(one: str, other: str) -> tuple[str, str]:
-    """Two texts that begin alike, each cut before and behind the place from where they differ."""
+    """Two texts with the same beginning, cut to a window around their first difference."""
     alike = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
     begin = max(0, alike - WIDEST // 2)
     before = "…" if begin else ""
@@ -111,9 +111,9 @@ def apart(one: str, other: str) -> tuple[str, str]:
 
 
 def table(told: Sequence[Line], first: int = 1, width: int = WIDTH, shown: Shown = as_it_is) -> list[str]:
-    """The lines of a story, numbered from ``first``: in columns, or one below the other where they are too wide.
+    """The lines of a trace as text, numbered from ``first``: in columns, or stacked if the columns are too wide.
 
-    ``shown`` makes of :data:`EXPECTED` and :data:`SEEN`, each with its text, what is printed where both are there.
+    ``shown`` formats the parts :data:`EXPECTED` and :data:`SEEN` of the line that failed.
     """
     head = Line("operation", "expected", "seen")
     widths = [max(len(line[i]) for line in [head, *told]) for i in (0, 1)]
@@ -124,7 +124,7 @@ def table(told: Sequence[Line], first: int = 1, width: int = WIDTH, shown: Shown
 
 
 def column(number: str, line: Line, widths: Sequence[int], shown: Shown) -> str:
-    """A line of a story in columns."""
+    """A line of a trace in columns."""
     expected = line.expected.ljust(widths[1])
     before = f"  {number:>3}  {line.operation:<{widths[0]}}  "
     if not line.seen:
@@ -133,7 +133,7 @@ def column(number: str, line: Line, widths: Sequence[int], shown: Shown) -> str:
 
 
 def stacked(told: Sequence[Line], first: int, width: int, shown: Shown = as_it_is) -> list[str]:
-    """The lines of a story, each operation with its outcome below it."""
+    """The lines of a trace, each operation with its outcome below it."""
     out: list[str] = []
     for number, line in enumerate(told, first):
         out += filled(f"  {number:>3}  ", line.operation, width)
@@ -146,7 +146,7 @@ def stacked(told: Sequence[Line], first: int, width: int, shown: Shown = as_it_i
 
 
 def filled(label: str, text: str, width: int) -> list[str]:
-    """A text behind a label, in lines of a width; a word that is wider stays whole."""
+    """A text after a label, folded to a width; a longer word is not broken."""
     behind = " " * len(label)
     parts = wrap(text, max(width - len(label), 20), break_long_words=False, break_on_hyphens=False) or [""]
     return [f"{label if i == 0 else behind}{part}".rstrip() for i, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""Results made of what was checked: once, in the process that checked it."""
+"""Typed results, made once from a check, in the process that ran it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from broker_tck.properties.search.fitness import near
 from broker_tck.properties.search.isolation.unloaded import source_of
 from broker_tck.properties.search.run import Progress
 
-UNASKED = "it shows only while less is asked for; where all is asked for after each operation, it goes well"
+UNASKED = (
+    "this failure occurs only if some observables are not asked for; if all are, after each operation, it does not"
+)
 
 
 def checked_in(
@@ -40,7 +42,7 @@ def checked_in(
 
 
 def profile_result(checked: Checked) -> ProfileResult:
-    """What became of one subject under one profile."""
+    """The result of one subject under one profile."""
     subject, kept = checked.subject, checked.regressions
     return ProfileResult(
         subject=subject.name,
@@ -74,13 +76,13 @@ def profile_result(checked: Checked) -> ProfileResult:
 
 
 def place_of(subject: Subject) -> Source | None:
-    """Where a subject's factory is written; None where that is not known."""
+    """The file and line of a subject's factory; None if unknown."""
     found = source_of(subject.factory)
     return Source(near(found[0]), found[1]) if found else None
 
 
 def finding_result(finding: Finding) -> FindingResult:
-    """What there is to tell of a finding."""
+    """The typed result of a finding."""
     contract, diagnosis, difference = finding.contract, finding.diagnosis, finding.difference
     model = contract.model(finding.profile)
     named = [rule_named(contract, model, number) for number in diagnosis.rules]
@@ -113,11 +115,11 @@ def finding_result(finding: Finding) -> FindingResult:
 
 
 def also(finding: Finding) -> Iterator[Also]:
-    """What else shows the bug of a finding."""
+    """The other failures that show the same bug."""
     for each in finding.also:
         invariant = each.diagnosis.invariant and rule_named(each.contract, each.contract.model(each.profile), each.rule)
         yield Also(each.rule, what_went_wrong(each, invariant.sentence) if invariant else by_what_was_seen(each))
-    yield from (Also(invariant, "This trace breaks it, too.") for invariant in finding.invariants)
+    yield from (Also(invariant, "This trace breaks it too.") for invariant in finding.invariants)
 
 
 def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
@@ -130,11 +132,11 @@ def rule_named(contract: Contract, model: type[Reference], name: str) -> Rule:
 
 
 def unfinished(finding: Finding) -> str:
-    """That a reduction ran out of work, if it did, and how to go on: an invariant's is not made by hand."""
+    """A note if a reduction ended early, with the way to continue it, which an invariant does not have."""
     if not finding.spent:
         return ""
-    on = "" if finding.diagnosis.invariant else "; to go on, write `reduce` for `replay` in the last line"
-    return f"the reduction ran out of work, so that a shorter trace may do{on}"
+    on = "" if finding.diagnosis.invariant else "; to reduce it further, replace `replay` by `reduce` in the last line"
+    return f"the reduction reached its limit, so a shorter trace may exist{on}"
 
 
 def replay_command(finding: Finding) -> str:

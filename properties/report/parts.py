@@ -1,4 +1,4 @@
-"""A check as tests of other people: each part is one, and each rule. It answers with what is wrong, or with nothing."""
+"""A check as pytest tests: one for each part of the check, and one for each rule."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from broker_tck.properties.settings import settings_of
 from broker_tck.properties.verdict import BROKEN
 
 Seen = tuple[ProfileResult, str, str]
-"""What a part came to, the program of Hypothesis that fails, and Hypothesis's statistics."""
+"""The result of a part, the failing program of Hypothesis, and Hypothesis's statistics."""
 TOLD: dict[tuple[Subject, str], dict[str, str]] = {}
-"""By subject and profile, and by the number of each rule: which test of this process has told of it."""
+"""By subject and profile, and by rule: the test of this process that reported the rule's failure first."""
 
 
 def seen(checked: Checked) -> Seen:
-    """What a part came to."""
+    """The result of a part."""
     return profile_result(checked), checked.program, checked.statistics
 
 
 def asked_for(profile: str, part: str, budget: Budget, subject: Subject, progress: Progress) -> Seen:
-    """Ask a part of a subject, in its process."""
+    """Run a part on a subject, in the subject's process."""
     return seen(check_subject(subject, profile, budget, progress, parts=(part,)))
 
 
 @cache
 def came_to(subject: Subject, profile: str, part: str, budget: Budget = USUAL) -> Seen | str:
-    """What a part comes to, in a guarded process, once for all tests that look at it; why it cannot be asked at all."""
+    """The result of a part, which runs once in a guarded process for all tests; a text if the subject cannot run."""
     try:
         return run_one(Task(subject, profile, partial(asked_for, profile, part, budget), seen, budget.seed))
     except BadInput as error:
@@ -51,7 +51,7 @@ def came_to(subject: Subject, profile: str, part: str, budget: Budget = USUAL) -
 
 
 def once(subject: Subject, profile: str, part: str, told: FindingResult) -> str:
-    """A finding as text; where another test has told of the same rules, a line that says which."""
+    """The failure report of a finding; one line with the test's name if another test reported the same rules."""
     before = TOLD.setdefault((subject, profile), {})
     first = next((before[number] for number in told.numbers if number in before), part)
     before.update(dict.fromkeys(told.numbers, first))
@@ -59,26 +59,26 @@ def once(subject: Subject, profile: str, part: str, told: FindingResult) -> str:
 
 
 def of_part(subject: Subject, part: str, found: ProfileResult) -> list[str]:
-    """What is wrong with a part, each as text."""
-    stories = [once(subject, found.profile, part, told) for told in found.findings]
-    return [*stories, *found.complaints, *not_enough(found.gone)]
+    """The failures of a part, as texts."""
+    reports = [once(subject, found.profile, part, each) for each in found.findings]
+    return [*reports, *found.complaints, *not_enough(found.gone)]
 
 
 def of_rule(subject: Subject, number: str, found: ProfileResult) -> list[str]:
-    """One rule, in the random walks: none breaks it, and it came up unless they ended early."""
-    stories = [once(subject, found.profile, number, told) for told in found.findings if number in told.numbers]
+    """The failures of a rule in the random walks, as texts: it is broken, or never came up though no walk failed."""
+    reports = [once(subject, found.profile, number, each) for each in found.findings if number in each.numbers]
     invariants = [text for text in found.complaints if text.startswith(f"{number} ")]
     unseen = [number] if number in found.rules.vacuous and found.verdict != BROKEN else []
-    return stories or invariants[:1] or not_enough(unseen)
+    return reports or invariants[:1] or not_enough(unseen)
 
 
 def not_enough(unseen: list[str]) -> list[str]:
-    """What did not come up, in a line; nothing if all did."""
+    """The rules and deviations that never came up, in a line; empty if all did."""
     return [f"NOT ENOUGH: {'; '.join(unseen)} never came up"] if unseen else []
 
 
 def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
-    """The profiles, one or those that the subject declares, with the parts that have something to check, and rules."""
+    """The tests of a subject: a profile, with a part that has something to check or with the number of a rule."""
     found = []
     for name in (profile,) if profile else subject.profiles:
         model = subject.contract.model(name)
@@ -90,7 +90,7 @@ def cases(subject: Subject, profile: str | None) -> list[tuple[str, str]]:
 
 
 def run_part(subject: Subject, profile: str, part: str, budget: Budget, request: Any) -> None:
-    """Run one part, or look at one rule, as a test, which fails with the story alone."""
+    """Run one part, or look at one rule, as a test. If it fails, pytest prints only the failure report."""
     import pytest
 
     config = request.config
@@ -109,7 +109,7 @@ def run_part(subject: Subject, profile: str, part: str, budget: Budget, request:
 
 
 def report(subject: Subject, profile: str, failed: Walk) -> str:
-    """A failure of a machine as text: the findings that it comes to."""
+    """The failure reports of a failing machine."""
     checked = Checked(subject, profile, 0, failing=[failed])
     explain(checked)
     found = profile_result(checked)
@@ -117,9 +117,9 @@ def report(subject: Subject, profile: str, failed: Walk) -> str:
 
 
 def stop_in(subject: Subject, finding: FindingResult, wrong: str, config: Any) -> None:
-    """Stop in the debugger, in this process: where a subject raises, else before the last operation is done.
+    """Stop in the debugger, in this process: where the subject raises, or else before the last operation.
 
-    What it raises is raised here, so that pytest's own debugger is in the subject's frame.
+    The subject's error is raised here, so pytest's own debugger stops in the subject's frame.
     """
     trace = from_text(finding.trace)
     error = raised(subject, trace.config, trace.operations)
@@ -140,16 +140,16 @@ def stop_in(subject: Subject, finding: FindingResult, wrong: str, config: Any) -
 def conformance(
     contract: str, factory: Callable[..., Any] | str, *, profile: str | None = None, seed: int | None = None
 ) -> Any:
-    """Make a pytest test of a factory. A module that assigns it to a name with ``test_`` in front is complete.
+    """Make a pytest test for a factory. A test module only needs to assign it to a name that begins with ``test_``.
 
-    ``factory`` is called as the contract says, or is the name of a subject. ``profile`` is one of the
-    contract's; without one, those that the factory declares are checked. The budget is that of `broker-tck check`, with
-    the table of pyproject.toml; ``seed`` is that of the walks. One test for each profile and part: the
-    recorded traces, walks, the Hypothesis machine, the profile's deviations, as far as it has any; and one for each
-    rule (``pytest -k DD-05``), which says whether the walks break it, or never come to it.
+    ``factory`` is a callable as the contract defines it, or the name of a subject. Without ``profile``, the test checks
+    each profile that the factory declares. The budget is the one of `broker-tck check`, with the table of
+    pyproject.toml; ``seed`` is the seed of the walks. There is one test for each profile and part: recorded traces,
+    walks, the Hypothesis machine, and deviations. There is also one test for each rule (``pytest -k DD-05``), which
+    fails if a walk breaks the rule, or if it never came up.
 
-    ``conformance(...).machine(profile)`` is the state machine of Hypothesis, a class to add rules to, or to run by its
-    ``TestCase``; without a profile it is that of the first.
+    ``conformance(...).machine(profile)`` is the state machine of Hypothesis: a class to add rules to, or to run by its
+    ``TestCase``. Without a profile, it has the first one.
     """
     import pytest
 

@@ -1,4 +1,4 @@
-"""What a check came to, in one typed record: made once, and rendered late as text, JSON, JUnit's XML, SARIF, a test."""
+"""The result of a check, in one typed record. Text, JSON, JUnit XML, SARIF and tests are made from it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Verdict = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(STATUS)})$")]
 
 
 class Golden(msgspec.Struct, frozen=True):
-    """The steps of recorded traces, and those at which the subject agreed."""
+    """The number of steps of recorded traces, and the number at which the subject agreed."""
 
     steps: int
     agreed: int
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The rules that came up, those that had to and did not, and how often each was met in walks that were counted."""
+    """The rules that came up, the required rules that did not, and how often counted walks met each rule."""
 
     exercised: list[str]
     vacuous: list[str]
@@ -38,14 +38,14 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a subject's factory is written."""
+    """The file and line of a subject's factory."""
 
     file: str
     line: int
 
 
 class KeptTraces(msgspec.Struct, frozen=True):
-    """The files of kept traces: that still fail, that pass now, and that ask for what the subject declares to lack."""
+    """The files of regressions that still fail, that pass now, and that need what the subject declares to lack."""
 
     failing: list[str]
     passing: list[str]
@@ -53,7 +53,7 @@ class KeptTraces(msgspec.Struct, frozen=True):
 
 
 class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a subject under one profile."""
+    """The result of a subject under one profile."""
 
     subject: str
     contract: str
@@ -69,19 +69,18 @@ class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
     machine_steps: int
     """Number of operations of the Hypothesis machine."""
     failure_bound: float = msgspec.field(name="residual")
-    """With 95 % confidence, fewer than this share of walks fail, from 0 to 1, if none has."""
+    """With 95 % confidence, fewer than this share of walks fail, from 0 to 1. Valid only if none failed."""
     deviations: dict[str, bool]
-    """Each declared deviation, and whether it was seen."""
+    """Each declared deviation, and whether it occurred."""
     left_out: list[str]
     accepted: list[AcceptedMistake]
     kept: KeptTraces
     findings: tuple[FindingResult, ...]
-    """One for each bug."""
+    """A finding for each bug."""
     complaints: tuple[str, ...]
-    """What is wrong besides, a sentence each: an invariant that did not hold, a recorded trace that was not
-    reproduced."""
+    """Other failures, a sentence each: an invariant that did not hold, or a recorded trace that was not reproduced."""
     unseen: tuple[str, ...]
-    """What never came up, the numbers of rules among it, if that alone keeps the subject from conforming."""
+    """The rules and deviations that never came up, if nothing else keeps the subject from conforming."""
 
     @property
     def name(self) -> str:
@@ -90,7 +89,7 @@ class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gone(self) -> list[str]:
-        """Declared deviations that no longer happen, in words."""
+        """Declared deviations that do not occur, in words."""
         return gone_in_words(self.profile, self.deviations)
 
     @property
@@ -103,25 +102,25 @@ class ProfileResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a check came to: what ``broker-tck check --json`` prints, and what ``broker_tck.check`` returns."""
+    """The result of a check: ``broker-tck check --json`` prints it, and ``broker_tck.check`` returns it."""
 
     schema: Literal[1]
     """The version of this schema."""
     version: str
-    """That of the kit."""
+    """The version of the kit."""
     rulebook: str
-    """That of the rules, see ``broker_tck.RULEBOOK``."""
+    """The version of the rules, see ``broker_tck.RULEBOOK``."""
     subjects: tuple[ProfileResult, ...]
     """Each subject under each of its profiles."""
     conform: bool
     interrupted: bool = False
-    """Whether the command came to no end, so that not all subjects are here."""
+    """Whether the command was interrupted, so some subjects are missing."""
     only: tuple[str, ...] = ()
-    """The rules that alone count, if only some do."""
+    """The rules that were judged; empty for all."""
 
     @property
     def profiles(self) -> tuple[ProfileResult, ...]:
-        """What became of the subject under each of the profiles that it was checked under."""
+        """The result under each profile that was checked."""
         return self.subjects
 
     @property
@@ -141,22 +140,22 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def verdict(self) -> str:
-        """``broken`` where it is so under one profile; else ``not enough`` where that is so; else ``conforms``."""
+        """``broken`` if that is the verdict under any profile; else ``not enough`` likewise; else ``conforms``."""
         return worst(each.verdict for each in self.subjects)
 
     @property
     def findings(self) -> tuple[FindingResult, ...]:
-        """Those under all profiles."""
+        """The sentences or findings under all profiles."""
         return tuple(finding for each in self.subjects for finding in each.findings)
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """Those under all profiles."""
+        """The sentences or findings under all profiles."""
         return tuple(complaint for each in self.subjects for complaint in each.complaints)
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """What never came up under one profile or another, each once."""
+        """The rules and deviations that never came up under some profile, each once."""
         return tuple(dict.fromkeys(unseen for each in self.subjects for unseen in each.unseen))
 
     @property
@@ -171,7 +170,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def failure_bound(self) -> float:
-        """That of the profile of which least is known, from 0 to 1."""
+        """The largest bound of all profiles, from 0 to 1."""
         return max(each.failure_bound for each in self.subjects)
 
     def __repr__(self) -> str:
@@ -179,7 +178,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 def summary(result: ProfileResult | CheckResult) -> str:
-    """What a check comes to, in a line: the verdict, how much is wrong, and how much was tried."""
+    """The result in a line: the verdict, the number of failures, and the number of walks."""
     counts = [
         f"{count:,} {noun}{'' if count == 1 else 's'}"
         for count, noun in (
@@ -195,7 +194,7 @@ def summary(result: ProfileResult | CheckResult) -> str:
 
 
 def check_result(subjects: Iterable[ProfileResult], interrupted: bool = False, only: Sequence[str] = ()) -> CheckResult:
-    """The result of a check; ``only`` are the rules that alone count, if only some do."""
+    """The result of a check; ``only`` are the rules that were judged, empty for all."""
     found = tuple(subjects)
     conform = bool(found) and not interrupted and all(each.verdict == CONFORMS for each in found)
     return CheckResult(

@@ -1,4 +1,4 @@
-"""The folder of kept traces, written: a file for each finding, whole or not at all."""
+"""Saves regressions: a file for each finding in a folder, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from broker_tck.properties.report.finding import FindingResult
 
 
 class Written(NamedTuple):
-    """What is to be written of a finding: the name of its file, and the line in it."""
+    """The file of a finding: its name and its text."""
 
     name: str
     line: str
@@ -35,7 +35,7 @@ def file_of(finding: FindingResult, profile: str) -> Written:
 
 
 def see_writable(folder: Path) -> None:
-    """See that files can be written into a folder, made where there is none. BadInput says why not."""
+    """Raise BadInput if no file can be written into a folder, which is made if it does not exist."""
     there = folder.exists()
     tried = Written(f".{os.getpid()}.tried", "")
     try:
@@ -49,7 +49,7 @@ def see_writable(folder: Path) -> None:
 
 
 def write(folder: Path, file: Written) -> None:
-    """Write a file, whole or not at all. BadInput where it cannot be written."""
+    """Write a file, whole or not at all. Raises BadInput if it cannot be written."""
     try:
         put(folder, file)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What went wrong, in a sentence that stands first, and how sure that is."""
+"""The first sentence of a failure report, which says what went wrong, and how sure that is."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from broker_tck.properties.report.lines import both_text
 from broker_tck.properties.search.failing import erred
 
 UNANSWERED = {HANG: "does not come back from", "MemoryError": "runs out of memory at"}
-"""How it is told that there was no answer; otherwise the subject's process has ended."""
-NOT_NEARBY = "but not on some traces that differ from this one in one thing"
+"""The verbs for a subject that gave no answer; for other reasons its process has ended."""
+NOT_NEARBY = "but not on some traces that differ from this one in one place"
 
 
 def what_went_wrong(finding: Finding, sentence: str) -> str:
-    """What the subject does wrong: by the mistake that explains it, else by what was seen. ``sentence`` is the rule's.
+    """What the subject does wrong: the mistake that explains it, or else what was seen. ``sentence`` is the rule's.
 
-    A mistake that few walks bear out is a guess, which is left to :func:`how_sure`.
+    A mistake that few walks support is a guess, which :func:`how_sure` reports.
     """
     thing, diagnosis = finding.contract.thing, finding.diagnosis
     if diagnosis.invariant:
@@ -47,11 +47,15 @@ def explanations(finding: Finding) -> list[str]:
 
 
 def in_words(mistake: Mistake, thing: str, model: type[Reference]) -> str:
-    """What a subject does that behaves with a known mistake: in words made for it, or made of the rule's."""
+    """What a subject with a known mistake does: in words written for the mistake, or made from the rule's."""
     number, sentence = mistake.rule.number, begun_small(mistake.rule.sentence)
     if accepted := next((called(each) for each in model.ACCEPTS if each.rule == mistake.rule), ""):
-        does = f"as specified: {sentence}" if mistake.name == AS_SPECIFIED else f"otherwise. {by_name(mistake, thing)}"
-        return f"Your {thing} does not do {number} as it accepts ({accepted}), but {does}"
+        does = (
+            f"keeps it: {sentence}"
+            if mistake.name == AS_SPECIFIED
+            else f"does something else. {by_name(mistake, thing)}"
+        )
+        return f"Your {thing} declares a deviation from {number} ({accepted}), but {does}"
     if mistake.name == AS_SPECIFIED:
         return f"Your {thing} keeps {number}, from which this profile deviates: {sentence}"
     if mistake.name.startswith("as ") and not mistake.stands_before:
@@ -60,7 +64,7 @@ def in_words(mistake: Mistake, thing: str, model: type[Reference]) -> str:
 
 
 def by_name(mistake: Mistake, thing: str) -> str:
-    """A known mistake in words made for it, or made of the name of a class and the rule's sentence."""
+    """A known mistake in words written for it, or made from the name of a class and the rule's sentence."""
     if mistake.says:
         return mistake.says
     sentence = begun_small(mistake.rule.sentence)
@@ -70,12 +74,12 @@ def by_name(mistake: Mistake, thing: str) -> str:
 
 
 def begun_small(sentence: str) -> str:
-    """A sentence as it goes on behind a colon."""
+    """A sentence with a small first letter, to follow a colon."""
     return sentence[:1].lower() + sentence[1:]
 
 
 def by_what_was_seen(finding: Finding) -> str:
-    """What was seen where the trace ends, and what would be right."""
+    """The actual outcome at the end of the trace, and the expected one."""
     contract, difference, last = finding.contract, finding.difference, finding.operations[-1]
     clock = clock_of(finding.config)
     at, your = f"`{named_text(last, clock)}`", f"our {contract.thing}"
@@ -83,16 +87,16 @@ def by_what_was_seen(finding: Finding) -> str:
         return f"Y{your} {UNANSWERED.get(why, 'ends its own process at')} {at}."
     expected, seen = both_text(contract, last, difference, clock)
     if erred(difference):
-        return f"Y{your} raises {seen} at {at}; expected is {expected}."
+        return f"Y{your} raises {seen} at {at}; expected: {expected}."
     if finding.observed == RESULT:
-        return f"Y{your} answers {at} with {seen}; expected is {expected}."
-    return f"After {at} y{your} has {seen}; expected is {expected}."
+        return f"Y{your} answers {at} with {seen}; expected: {expected}."
+    return f"After {at} y{your} has {seen}; expected: {expected}."
 
 
 def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ()) -> str:
-    """How sure the diagnosis is; ``told`` are the mistakes in words, which stand here while they are guesses."""
+    """How sure the diagnosis is; ``told`` are the mistakes in words, which appear here if they are guesses."""
     if diagnosis.invariant:
-        return "certain: judged on what was observed alone, without the model"
+        return "certain: judged by what was observed, without the model"
     if not diagnosis.mistakes:
         nearest = "".join(f"; the known mistakes of {number} come nearest" for number in diagnosis.rules[1:])
         guess = f"{diagnosis.rules[0]} is a guess from the operation that failed"
@@ -107,20 +111,20 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:
-    """Where else the best of the mistakes agrees."""
+    """The other traces or walks that the best mistake explains."""
     if diagnosis.walks == WALKS:
         return f" and on {WALKS} whole walks, {NOT_NEARBY}"
     return f", and explains the first failure {on_walks(diagnosis)}"
 
 
 def on_walks(diagnosis: Diagnosis) -> str:
-    """On how many failing walks the first mistake explains the first failure."""
+    """The number of failing walks whose first failure the first mistake explains."""
     often = "on" if diagnosis.likely else "only on"
     return f"{often} {diagnosis.shown} of {diagnosis.telling} other failing walks"
 
 
 def beside(diagnosis: Diagnosis) -> str:
-    """Why a second rule is named."""
+    """The reason why a second rule is named."""
     if len(diagnosis.rules) < 2:
         return ""
     second = diagnosis.rules[1]

@@ -1,1 +1,1 @@
-"""Search: walks, machine and invariants; failing traces made shorter; subjects kept from doing harm."""
+"""Search: walks, the Hypothesis machine and invariants; the reduction of failing traces; the isolation of subjects."""

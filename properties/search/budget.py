@@ -1,4 +1,4 @@
-"""What a subject is put through: the same by whichever door it comes, `check`, pytest or a call."""
+"""The budget of a check: the same for `check`, pytest and a call from Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILING = 12
 
 
 class Budget(NamedTuple):
-    """What a subject is put through."""
+    """How much of each kind a check does."""
 
     seed: int = 0
     walks: int = WALKS
@@ -26,15 +26,15 @@ class Budget(NamedTuple):
     failing: int = FAILING
     """The run ends after this number of failing walks."""
     fail_fast: bool = False
-    """Whether the check ends at the first walk, or kept trace, that fails."""
+    """Whether the check ends at the first failing walk or regression."""
     search: int | None = None
-    """Number of walks in which each rule is searched for that a known profile breaks; None: the default."""
+    """Number of walks in which to search for each rule that a known profile breaks; None for the default."""
     own_settings: bool = False
     """Whether the machine has the settings of the user's profile of Hypothesis, not those of ``check``."""
 
 
 USUAL = Budget()
-"""That of a subject that is named, if nothing else is said."""
+"""The default budget of a named subject."""
 
 
 def budget(named: bool, *said: Mapping[str, Any], **more: Any) -> Budget:

@@ -12,7 +12,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Clause, Method, clauses_of, deviates, method_of, replaced
 
 YES, NO = " yes", " no"
-"""What follows the name of a clause that answers yes or no, in the name of a situation."""
+"""The suffixes of a situation's name, for a clause that answers yes or no."""
 
 
 class Exercised:
@@ -57,7 +57,7 @@ class Exercised:
         return by_condition if when else by_answer if answers_yes_or_no(clause) else by_call
 
     def aside(self, method: Method, model: Any, *arguments: Any) -> Any:
-        """Ask a model something without counting the clauses that answer."""
+        """Ask a model something without counting its clauses."""
         self.paused = True
         try:
             return method(model, *arguments)
@@ -77,7 +77,7 @@ def answers_yes_or_no(clause: Clause) -> bool:
 
 @cache
 def situations_of(model: type[Reference], lacked: frozenset[str] = frozenset()) -> dict[str, str]:
-    """The situations that a run has to meet, by name, each with the number of its rule.
+    """The situations that a run must meet, by name, each with the number of its rule.
 
     There is one for each clause, and two for a clause without a condition that answers yes or no. ``lacked`` names the
     capabilities that the subject lacks.

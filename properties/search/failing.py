@@ -1,4 +1,4 @@
-"""Whether a trace fails, where, and how: beside the model, or by what an invariant says of the subject alone."""
+"""Whether a trace fails, where, and how: compared with the model, or judged by an invariant on the subject alone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VARIED = 12
 Failure = tuple[int, Difference]
 """Where a trace fails, and how."""
 Judge = Callable[[Subject, type[Reference], Any, Sequence[Operation]], Failure | None]
-"""Replays a trace: a subject, the model, a configuration and operations. None: it does not fail."""
+"""Replays a trace: a subject, the model, a configuration and operations. None if it does not fail."""
 
 
 def failure(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> Failure | None:
@@ -47,7 +47,7 @@ def failure(subject: Subject, model: type[Reference], config: Any, operations: S
 
 
 def fails_unasked(subject: Subject, model: type[Reference], config: Any, operations: Sequence[Operation]) -> bool:
-    """Whether a failing trace does not fail where everything is asked for after each operation."""
+    """Whether a failing trace passes if all observables are asked for after each operation."""
     if not subject.contract.expensive:
         return False
     try:
@@ -58,14 +58,14 @@ def fails_unasked(subject: Subject, model: type[Reference], config: Any, operati
 
 
 def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Operation]) -> bool:
-    """Whether a subject can be configured so, if it was not given so, and be asked for a whole trace."""
+    """Whether a subject accepts a configuration, unless it is the ``given`` one, and all operations of a trace."""
     contract, capabilities = subject.contract, subject.capabilities
     starts = config == given or contract.edges.may_start(config, capabilities)
     return starts and contract.can_ask(operations, capabilities)
 
 
 def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
-    """What a subject answers to each operation of a trace; nothing is told of one that hangs."""
+    """What a subject answers to each operation of a trace; empty if the subject hangs."""
     try:
         with Limit(subject.seconds):
             return tuple(step.result for step in record(operations, subject.fresh(config)))
@@ -74,7 +74,7 @@ def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
 
 
 def kind(contract: Contract, operation: Operation, difference: Difference) -> tuple[str, str, str]:
-    """What a failure is like: the kind of operation, what differed, and whether it was an error or no answer."""
+    """The kind of a failure: the kind of operation, what differed, and whether it was an error or no answer."""
     error = "error" if erred(difference) else ""
     return operation.tag, observable(contract, difference), unanswered(difference) or error
 
@@ -88,13 +88,13 @@ def erred(difference: Difference) -> bool:
 
 
 class Judged(NamedTuple):
-    """What an invariant, or a relation, says of a subject on a trace."""
+    """The verdict of an invariant, or a relation, on a subject's trace."""
 
     name: str
     met: int
     """How often its condition was met."""
     at: int | None
-    """The operation at which it is broken; None: it is kept."""
+    """The operation at which it is broken; None if it is kept."""
     complaint: str
 
 
@@ -106,7 +106,7 @@ def judged(
     seed: int = 0,
     wanted: Container[str] | None = None,
 ) -> Iterator[Judged]:
-    """What invariants and relations, all or those wanted, say of a subject on a trace. Relations are drawn from a seed.
+    """The verdicts of invariants and relations, all or those wanted, on a subject's trace. Relations draw from a seed.
 
     ``adapted`` makes a fresh subject, on an adapter, for a configuration.
     """
@@ -125,7 +125,7 @@ def judged(
 def broken_by(
     contract: Contract, done: Walk, adapted: Any, capabilities: Any, wanted: Container[str] | None = None
 ) -> list[str]:
-    """The invariants and relations, all or those wanted, that a subject breaks where it makes a walk alone."""
+    """The invariants and relations, all or those wanted, that a subject breaks on a walk without the model."""
     found = judged(
         contract, lambda config: adapted(config, capabilities), done.config, done.operations, done.seed or 0, wanted
     )
@@ -135,7 +135,7 @@ def broken_by(
 def breach_of(
     contract: Contract, adapted: Callable[[Any], Any], name: str, config: Any, operations: Sequence[Operation]
 ) -> tuple[int | None, str]:
-    """The operation at which a subject breaks an invariant or a relation, and what is wrong; None: it does not."""
+    """The operation at which a subject breaks an invariant or a relation, and what is wrong; None if it does not."""
     of_invariant = name in {invariant.number for invariant in contract.invariants}
     for number in range(1 if of_invariant else VARIED):
         for each in judged(contract, adapted, config, operations, number, {name}):
@@ -145,7 +145,7 @@ def breach_of(
 
 
 def breach_told(contract: Contract, name: str, complaint: str) -> Difference:
-    """A breach as a difference. What is wrong with a relation is its sentence, which does not hold."""
+    """A breach as a difference. For a relation, the complaint is that its sentence does not hold."""
     if name in {invariant.number for invariant in contract.invariants}:
         return Difference(RESULT, f"{name} to hold", complaint)
     return Difference(RESULT, complaint, "something else")

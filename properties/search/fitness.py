@@ -1,4 +1,4 @@
-"""Whether a subject can be asked at all, what it raises, and where in its own code."""
+"""Whether a subject can be checked, what it raises, and where in its own code."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from broker_tck.properties.engine.subjects import Subject, Unmade
 from broker_tck.properties.errors import BadInput
 
 TRIED = 3
-"""A subject that can be made for none of so many configurations cannot be made."""
+"""Number of configurations that are tried before a subject counts as one that cannot be made."""
 KIT = "broker_tck.properties."
 """The modules that call a subject."""
 MOST_FRAMES = 12
-"""Of a longer traceback, as of a recursion, so many frames are told."""
+"""Maximum number of frames shown of a traceback, which a recursion makes long."""
 MOST_LINES = 100
-"""So many lines are told of its beginning and of its end, as of an error whose message is long."""
+"""Number of lines shown at the beginning and at the end of a long traceback."""
 
 
 def see_made(subject: Subject) -> None:
-    """See that a subject can be made. BadInput tells what its factory raises, and where.
+    """Raise BadInput if a subject cannot be made. The message says what its factory raises, and where.
 
-    One that says itself that it hangs is for a walk to find.
+    A factory that raises Hang is left for a walk to find.
     """
     made = (adapted(subject, SeededChoices(n)) for n in range(TRIED))
     errors = [adapter.error for adapter in takewhile(lambda adapter: isinstance(adapter, Unmade), made)]
@@ -54,7 +54,7 @@ def adapted(subject: Subject, choices: SeededChoices) -> Any:
 
 
 def see_whole(subject: Subject, config: Any, operations: Sequence[Operation], difference: Difference) -> None:
-    """See that a trace does not fail at a method that the subject lacks. BadInput names it."""
+    """Raise BadInput if a trace fails at a method that the subject lacks. The message names the method."""
     if not isinstance(difference.seen, dict) or difference.seen.get("error") != "AttributeError":
         return
     error = raised(subject, config, operations)
@@ -76,7 +76,7 @@ def methods(contract: Contract) -> set[str]:
 
 
 def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> BaseException | None:
-    """What a subject, alone, raises at the last operation of a trace, or when it is looked at after it."""
+    """The error that a subject, alone, raises at the last operation of a trace, or when it is read after it."""
     error: BaseException | None = None
     adapter = subject.fresh(config)
     for operation in BOX.noted(operations, adapter):
@@ -86,7 +86,7 @@ def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> Ba
 
 
 def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
-    """What a call raises. A hang goes on, and what the interface knows as an answer is no error."""
+    """The error of a call. A hang is raised further, and an error that is an answer of the interface does not count."""
     try:
         call(*arguments)
     except (Hang, KeyboardInterrupt):
@@ -99,7 +99,7 @@ def error_of(call: Callable[..., Any], *arguments: Any) -> BaseException | None:
 
 
 def own(error: BaseException) -> TracebackType | None:
-    """The traceback of an error from where it enters the subject's code; None: it never does."""
+    """The traceback of an error from where it enters the subject's code; None if it never does."""
     at = error.__traceback__
     while at and at.tb_frame.f_globals["__name__"].startswith(KIT):
         at = at.tb_next
@@ -125,7 +125,7 @@ def near(path: str) -> str:
 
 
 def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> None:
-    """Stop in the debugger where a subject raises at the end of a trace; else before the last operation is done."""
+    """Stop in the debugger where a subject raises at the end of a trace, or else before the last operation."""
     error = raised(subject, config, operations)
     with passing_debugger() as debugger:
         if error and own(error):
@@ -142,7 +142,7 @@ def debugged(subject: Subject, config: Any, operations: Sequence[Operation]) -> 
 
 @contextmanager
 def passing_debugger() -> Iterator[Pdb]:
-    """A debugger; after it, what traced before goes on, as it measures coverage: a debugger that is left ends it."""
+    """A debugger that restores the trace function which it replaced, such as the one that measures coverage."""
     before = sys.gettrace()
     try:
         yield Pdb(skip=[f"{KIT}*"])
@@ -151,7 +151,7 @@ def passing_debugger() -> Iterator[Pdb]:
 
 
 def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
-    """The traceback of what a subject raises at the end of a trace; empty where none of its code does, or it hangs."""
+    """The traceback of the subject's error at the end of a trace; empty if its code raises none, or if it hangs."""
     try:
         error = raised(subject, config, operations)
         BOX.resume()  # its message is of the subject's making, too

@@ -1,7 +1,7 @@
 """Interleavings: scripts of calls, and all orders in which threads may take their steps, or orders drawn at random.
 
 A contract whose calls can be begun and gone on with (see ``Scenario``) gives scripts, one a thread. An order of their
-steps is a trace like any other: it is checked step by step against the model, reduced, told and replayed as any other.
+steps is a trace like any other: it is checked against the model, reduced, reported and replayed.
 A step that waits for another call leaves things as they are, so an order in which one does is the same as an order
 without it, and is not counted.
 """
@@ -23,7 +23,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import Walk, walk_seed
 
 ENDS, WAITS = "ends", "waits"
-"""The first words of what a step answers with where its call has ended, and where it has to wait."""
+"""The first word of a step's result if its call has ended, and if it must wait."""
 MOST_STEPS = 1_000
 """No order has more."""
 
@@ -33,7 +33,7 @@ Choose = Callable[[Sequence[int]], int]
 
 @dataclass
 class Explored:
-    """What became of a scenario."""
+    """The result of a scenario."""
 
     scenario: Scenario
     orders: int = 0
@@ -50,7 +50,7 @@ class Explored:
 
 
 class Remembering:
-    """An adapter that remembers what was answered last."""
+    """An adapter that remembers its last answer."""
 
     def __init__(self, adapter: Any) -> None:
         self._adapter = adapter
@@ -84,7 +84,7 @@ class Order:
         self.difference: Difference | None = None
 
     def made(self, choose: Choose) -> bool:
-        """Make it as ``choose`` says; answers whether it came to its end, and not to a step that waits."""
+        """Make the order that ``choose`` picks, and return whether it ended before any step had to wait."""
         self.perform(self.scenario.before)
         while self.difference is None and (able := self.able()):
             if len(self.operations) > MOST_STEPS:
@@ -99,7 +99,7 @@ class Order:
         return [thread for thread, script in enumerate(self.left) if script or self.under_way[thread]]
 
     def go_on(self, thread: int) -> bool:
-        """The next step of a thread, the begin of its call before the first; answers whether it did not wait."""
+        """Take the next step of a thread, or begin its first call, and return whether it did not wait."""
         if not self.under_way[thread]:
             operation = self.left[thread].pop(0)
             self.perform([operation])
@@ -154,7 +154,7 @@ def explore(scenario: Scenario, subject: Subject, model: type[Reference]) -> Exp
 
 
 def sample(scenario: Scenario, subject: Subject, model: type[Reference], count: int, seed: int) -> Explored:
-    """Try so many orders, drawn at random; those with a step that waits are left there."""
+    """Try ``count`` random orders; an order with a step that waits is given up there."""
     explored = Explored(scenario)
     for number in range(count):
         tried(explored, subject, model, drawn(SeededChoices(walk_seed(seed, number))))

@@ -24,7 +24,7 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class Disagreement:
-    """The first step of a trace at which the model or a subject did not do as recorded, or as the model."""
+    """The first step of a trace at which the model differs from the record, or a subject from the model."""
 
     trace: Trace
     profile: str
@@ -42,7 +42,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Replay:
-    """How a trace was replayed."""
+    """The result of a replay."""
 
     steps: int
     agreed: int
@@ -88,7 +88,7 @@ def on_model(trace: Trace, profile: str) -> Disagreement | None:
 
 
 def otherwise(trace: Trace, model: type[Reference]) -> tuple[int, Difference] | None:
-    """The first step at which a model does not do as recorded, counted from 0; None: there is none."""
+    """The first step, counted from 0, at which a model differs from the record; None if there is none."""
     reference: Any = model(trace.config)
     for step, (operation, outcome) in enumerate(zip(trace.operations, trace.outcomes, strict=True)):
         try:
@@ -103,7 +103,7 @@ def otherwise(trace: Trace, model: type[Reference]) -> tuple[int, Difference] | 
 
 
 def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) -> Difference | None:
-    """How an answer of the model and what is seen of it differ from what was recorded."""
+    """How the model's answer and observables differ from the record."""
     if type(answer) is Allowed:
         if not answer.permits(outcome[0]):
             return Difference(RESULT, outcome[0], answer.says)
@@ -143,7 +143,7 @@ def witnesses(subject: Subject, profile: str) -> list[Trace]:
 
 
 def asked(trace: Trace, subject: Subject) -> Trace:
-    """A recorded trace without the operations that a subject declares to lack."""
+    """A recorded trace without the operations that need capabilities which the subject lacks."""
     asks = subject.contract.asks(trace.operations, subject.capabilities)
     steps = zip(trace.operations, trace.outcomes, asks, strict=False)
     kept = [(o, outcome) for o, outcome, asked in steps if asked]

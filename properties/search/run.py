@@ -1,4 +1,4 @@
-"""A run: many walks of one subject under one profile, with what they exercised, and what invariants said."""
+"""A run: many walks of one subject under one profile, the rules that they exercised, and the broken invariants."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from broker_tck.properties.search.failing import broken_by, judged
 from broker_tck.properties.search.fitness import see_whole
 
 COUNTED = 16
-"""One walk in so many counts which rules it exercises, where there are many walks."""
+"""One walk out of this number counts the rules that it exercises, if there are many walks."""
 SAMPLED = 4
-"""One walk in so many does so in a check, and is judged by the invariants, on the subject alone."""
+"""The same in a check, where such a walk is judged by the invariants as well, on the subject alone."""
 MOST_COUNTED, MOST_JUDGED = 20_000, 2_000
 """Maximum number of messages in bulk of a walk that is counted, and judged: both make the walk again."""
 MOST_ASKED = 64
 """Maximum number of messages of a bulk operation in which rules are counted: some rules look at all others."""
 MODEL_SECONDS = 10.0
-"""How long a model may take that is judged by invariants alone. With a rule done otherwise it may come to no end."""
+"""Seconds for a model that is judged by invariants alone. A model with a changed rule may never end."""
 Progress = Callable[["Run"], None]
 State = tuple[str, tuple[int, ...]]
 """The kind of an operation, and the abstract state in which it was made."""
@@ -40,7 +40,7 @@ State = tuple[str, tuple[int, ...]]
 
 @dataclass
 class Run:
-    """What a run has seen so far. It is added to as the run goes on."""
+    """The results of a run so far."""
 
     subject: Subject
     profile: str
@@ -51,7 +51,7 @@ class Run:
     counted: int = 0
     met: Counter[str] = field(default_factory=Counter)
     met_in: Counter[str] = field(default_factory=Counter)
-    """In how many of the walks that were counted."""
+    """Number of counted walks in which each situation was met."""
     states: Counter[State] = field(default_factory=Counter)
     """The abstract states in which operations were made, in the walks that were counted."""
     failing: list[Walk] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Run:
     """Invariants that the subject broke where model and subject agreed: the walk's seed, the invariant, what was
     wrong."""
     looking: bool = False
-    """Whether the walks are over, and those that failed are being looked at."""
+    """Whether the walks have ended, and the failing ones are being explained."""
 
     @property
     def model(self) -> type[Reference]:
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def rules(self) -> list[Rule]:
-        """The rules that a run has to exercise: all that are checkable at this interface."""
+        """The rules that a run must exercise: all that are checkable at this interface."""
         return to_exercise(self.subject, self.model)
 
     @property
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def vacuous(self) -> list[str]:
-        """The rules that have to be exercised and were not."""
+        """The required rules that were not exercised."""
         return sorted({r.number for r in self.rules} - set(self.exercised))
 
     @property
@@ -89,13 +89,13 @@ class Run:
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
-    """The rules that a run has to exercise: the checkable ones of what profile and subject have."""
+    """The rules that a run must exercise: those that are checkable under the profile and on the subject."""
     skip = {*model.BREAKS, *model.NOT_APPLICABLE, *subject.out_of_reach}
     return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
 
 
 def failure_bound(walks: float) -> float:
-    """Where so many walks were made and none failed: with 95 % confidence, fewer than this share of walks fail."""
+    """With 95 % confidence, fewer than this share of walks fail, if this number of walks was made and none failed."""
     return float(1 - 0.05 ** (1 / walks)) if walks else 1.0
 
 
@@ -183,7 +183,7 @@ def judge(run: Run, done: Walk) -> None:
 
 
 def itself(run: Run, name: str, done: Walk) -> bool:
-    """Whether a model breaks an invariant, or a relation, by what it accepts that a subject does otherwise."""
+    """Whether a model breaks an invariant, or a relation, because of its accepted deviations."""
     found = judged(run.subject.contract, run.model, done.config, done.operations, done.seed or 0, {name})
     return bool(run.model.ACCEPTS) and any(each.complaint for each in found)
 

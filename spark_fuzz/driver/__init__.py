@@ -1,1 +1,1 @@
-"""What plans a campaign, starts its rounds and adds up what they came to."""
+"""The driver: plans a campaign, starts its rounds and adds up their results."""

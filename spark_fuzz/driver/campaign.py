@@ -1,4 +1,4 @@
-"""A campaign: one round after the other until its goal is reached, or somebody stops it."""
+"""A campaign: one round after the other until its goal is reached or a user stops it."""
 
 from __future__ import annotations
 
@@ -47,43 +47,43 @@ def planned(
 
 
 def code_of(lanes: list[Lane]) -> Code:
-    """The code that these lanes run here."""
+    """The code that these pairs run here."""
     return code_here(list(dict.fromkeys(lane.subject for lane in lanes)), kit_version())
 
 
 def resumable(store: Store) -> Manifest:
-    """The manifest of a campaign that can go on here. BadInput says why another cannot."""
+    """The manifest of a campaign that this process can continue. Raises BadInput with the reason if it cannot."""
     manifest = own_manifest(store)
     if why := manifest.code.differs(code_of(manifest.lanes)):
-        raise BadInput(f"{store.where}: cannot go on: this is {why}; start another campaign, and merge them")
+        raise BadInput(f"{store.where}: cannot continue with {why}; start another campaign, then merge both")
     return manifest
 
 
 def own_manifest(store: Store) -> Manifest:
-    """The manifest of a campaign that makes its own rounds. BadInput for a store that was merged of others."""
+    """The manifest of a campaign that makes its own rounds. Raises BadInput for a store of merged campaigns."""
     manifest = store.manifest
     if manifest.merged:
         raise BadInput(
-            f"{store.where}: merged of {len(manifest.merged)} campaigns; it has no rounds of its own to make"
+            f"{store.where}: holds {len(manifest.merged)} merged campaigns, so it cannot make rounds of its own"
         )
     return manifest
 
 
 def totals_of(store: Store) -> Totals:
-    """What a store's campaign has come to."""
+    """The results of a store's campaign so far."""
     totals, rounds = Totals(store.manifest), store.rounds()
     totals.add(store.sums(rounds), rounds)
     return totals
 
 
 def stop(store: Store) -> None:
-    """Ask the driver of a campaign to end after the rounds that have begun. BadInput if there cannot be one."""
+    """Ask the driver of a campaign to end after the rounds that have begun. Raises BadInput if there cannot be one."""
     own_manifest(store)
     store.insist(STOP)
 
 
 def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> Totals:
-    """Make rounds until the goal is reached; answers with what the campaign has come to.
+    """Make rounds until the goal is reached, and return the results of the campaign.
 
     It must be called by the one process that drives the store.
     """
@@ -105,7 +105,7 @@ def run(executor: Executor, store: Store, goal: Goal, tell: Tell, say: Say) -> T
 
 
 def found(store: Store, totals: Totals, goal: Goal) -> bool:
-    """Whether there are findings enough: subjects and rules that they break."""
+    """Whether the campaign has enough findings. A finding is a subject and a rule that it breaks."""
     from broker_tck.spark_fuzz.report.grouping import entries
 
     if goal.findings is None or totals.sum("findings") < goal.findings:

@@ -1,4 +1,4 @@
-"""What code a campaign runs: digests of the kit and of the packages that subjects come from."""
+"""Digests of the code that a campaign runs: the kit and the packages of the subjects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 
 PACKAGES = ("model", "implementations", "properties", "spark_fuzz")
-"""The parts of the kit that decide what a walk does and finds."""
+"""The packages of the kit on which the result of a walk depends."""
 KIT = "broker_tck"
 FILES = "jars"
 """Files and folders that subjects bring are in this folder, by their names."""
@@ -51,7 +51,7 @@ def kit_digest() -> str:
 
 
 def subject_digest(subject: Subject) -> str:
-    """A digest of the package or module that a subject comes from, and of its files; empty where it has neither."""
+    """A digest of the package or module that a subject comes from, and of its files; empty if it has neither."""
     where = source_of(subject)
     code = [*below(where, where.name, ".py")] if where else []
     found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]

@@ -1,4 +1,4 @@
-"""What the rounds of a campaign have come to so far: its states, and the shapes of its findings. Rounds add to it."""
+"""The states and the shapes of findings that a campaign has reached so far. Each round adds to them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Known:
     def __init__(self, states: pa.Table, findings: pa.Table) -> None:
         self.states = states.select(list(ID))
         self.lengths: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
-        """The shapes of each lane and rules, and the operations of their shortest traces."""
+        """The shapes of each pair and rules, and the operations of their shortest traces."""
         for row in findings.to_pylist():
             self.lengths[row["subject"], row["profile"], row["rules"]][row["shape"]] = row["length"]
 
     def merged(self, number: int, rows: pa.Table, seconds: float) -> dict[str, pa.Table]:
-        """Take in the reduced rows of a round; answers with what it adds to each table of the store."""
+        """Take in the reduced rows of a round, and return what it adds to each table of the store."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -94,7 +94,7 @@ def numbered(number: int, rows: pa.Table) -> pa.Table:
 
 
 def reached(kind: str, new: pa.Table) -> pa.Table:
-    """How many states, or shapes of findings, each round was the first to reach, as figures of a kind by lane."""
+    """How many states, or shapes of findings, each round was the first to reach, as figures of a kind by pair."""
     import pyarrow as pa
 
     by = ["round", *LANE]

@@ -1,4 +1,4 @@
-"""The manifest of a campaign: all that a round depends on."""
+"""The manifest of a campaign: everything on which the result of a round depends."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ FORMAT = 2
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """A subject under a profile: each shard walks every lane."""
+    """A subject under a profile: each shard walks every pair."""
 
     subject: str
     profile: str
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """When a campaign ends: after so many rounds, after the round in which so many seconds are over, or findings."""
+    """When a campaign ends: after a number of rounds, seconds, or findings. A round is always completed."""
 
     rounds: int | None = None
     seconds: float | None = None
     findings: int | None = None
 
     def reached(self, rounds: int, seconds: float) -> bool:
-        """Whether so many rounds, or seconds, are enough."""
+        """Whether the rounds made, or the seconds used, reach the goal."""
         return (self.rounds is not None and rounds >= self.rounds) or (
             self.seconds is not None and seconds >= self.seconds
         )
@@ -46,47 +46,47 @@ class Code(msgspec.Struct, frozen=True):
     """The version of the rules; empty in older campaigns."""
 
     def differs(self, other: Code) -> str:
-        """What is other there than here, in a few words; empty: nothing."""
+        """What differs there from here, in a few words; empty if nothing does."""
         if self.kit != other.kit:
             return f"broker-tck {other.kit}, not {self.kit}"
         if self.python != other.python:
             return f"Python {other.python}, not {self.python}"
         if self.digest != other.digest:
-            return f"other code of broker-tck {other.kit} (digest {other.digest}, not {self.digest})"
+            return f"different code of broker-tck {other.kit} (digest {other.digest}, not {self.digest})"
         for name, here in self.libraries.items():
             if other.libraries.get(name) != here:
                 return f"{name} {other.libraries.get(name, 'none')}, not {here}"
         for name in self.subjects | other.subjects:
             if self.subjects.get(name) != other.subjects.get(name):
-                return f"other code of the subject {name}"
+                return f"different code of the subject {name}"
         return ""
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """A campaign. A round is a function of this and of its number, times aside."""
+    """A campaign. The result of a round, except for its times, depends only on this and on its number."""
 
     contract: str
     lanes: list[Lane]
     seed: int
     shards: int
     operations: int
-    """How many operations a shard makes in a round, shared by the lanes."""
+    """Number of operations of a shard in a round, shared by its pairs."""
     walk_seconds: float
-    """How long a walk may take."""
+    """Maximum time of an operation, in seconds."""
     walk_memory: int
-    """How much memory a walk may take, in MiB."""
+    """Maximum growth of a subject's process, in MiB."""
     code: Code
     started: str
     executor: str
-    """What ran the first rounds; others may go on."""
+    """The executor of the first rounds; another one may continue."""
     goal: Goal
     merged: list[Manifest] = []
-    """Those of the campaigns that were merged into this store; such a store has no rounds of its own."""
+    """The manifests of the campaigns that were merged into this store. Such a store makes no rounds of its own."""
     format: int = FORMAT
 
     @property
     def shard_seconds(self) -> float:
-        """How long a shard may take: far more than any does that still goes on, its findings' reductions among it."""
+        """Maximum time of a shard, in seconds. It is far longer than a shard with many reductions takes."""
         return 120 + self.operations / 200 + len(self.lanes) * (60 + 4 * self.walk_seconds)
 
     @property
@@ -107,7 +107,7 @@ def encoded(manifest: Manifest) -> str:
 
 
 def decoded(text: str, where: str) -> Manifest:
-    """The manifest in a text. BadInput says what it is instead."""
+    """The manifest in a text. Raises BadInput if the text is something else."""
     try:
         found = msgspec.json.decode(text)
         number = found["format"]

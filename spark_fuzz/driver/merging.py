@@ -1,4 +1,4 @@
-"""Merging: several campaigns of one contract, as one store that can be reported and merged again."""
+"""Merging: several campaigns of one contract become one store, which can be reported and merged again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def merge(stores: Sequence[Store], into: Store) -> Manifest:
     rounds = [store.rounds() for store in stores]
     first = [*accumulate(rounds, initial=0)]
     if not any(rounds):
-        raise BadInput(f"{stores[0].where}: no round is whole yet, nor of the others")
+        raise BadInput(f"{stores[0].where}: no round is complete, neither here nor in the other stores")
 
     def rows(name: str) -> pa.Table:
         parts = zip(stores, rounds, first, strict=False)
@@ -71,15 +71,15 @@ def ordered(rows: pa.Table) -> pa.Table:
 
 
 def check(stores: Sequence[Store], manifests: Sequence[Manifest]) -> None:
-    """BadInput if campaigns cannot be merged, or would be counted twice."""
+    """Raise BadInput if campaigns cannot be merged, or if walks would be counted twice."""
     for (a, one), (b, other) in combinations(zip(stores, manifests, strict=True), 2):
         if other.contract != one.contract:
             raise BadInput(f"{b.where}: a campaign of {other.contract}; {a.where} is of {one.contract}")
         if why := shared(one, other).differs(shared(other, one)):
-            raise BadInput(f"{b.where}: made with {why}, which {a.where} was made with")
+            raise BadInput(f"{b.where}: made with {why}, unlike {a.where}")
         if walks_of(one) & walks_of(other):
             raise BadInput(
-                f"{b.where}: has walks of {a.where}: the same seed and subject; merge campaigns of other seeds"
+                f"{b.where}: repeats walks of {a.where} (same seed and subject); merge campaigns of different seeds"
             )
 
 
@@ -92,7 +92,7 @@ def shared(manifest: Manifest, other: Manifest) -> Code:
 
 
 def walks_of(manifest: Manifest) -> set[tuple[int, str, str]]:
-    """The seeds of a campaign with its lanes: two campaigns that share one have walks in common."""
+    """The seeds of a campaign with its pairs: two campaigns that share one have walks in common."""
     return {(m.seed, lane.subject, lane.profile) for m in manifest.merged or [manifest] for lane in m.lanes}
 
 

@@ -1,7 +1,7 @@
-"""Rounds: shards are run by an executor, and what they answer is merged with what the rounds before came to.
+"""Rounds: an executor runs the shards of a round, and their rows are merged with the results of earlier rounds.
 
-While a round is merged, the shards of the next ones run: no core waits for a round's slowest shard. An executor serves
-what was begun first, so a round is merged when the next one needs no more cores.
+While a round is merged, the shards of the next ones run, so no core waits for the slowest shard. An executor runs
+shards in the order in which they began.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AHEAD = 2
-"""How many rounds may have begun while one is merged."""
+"""Maximum number of rounds that run while one is merged."""
 TRIES = 3
-"""A shard that was not finished is run again until it was tried so often: another executor may be able to."""
+"""Number of times that an unfinished shard is tried. Another executor may be able to run it."""
 Another = Callable[[int], bool]
 """Whether a round, given by its number, must be made."""
 
@@ -42,7 +42,7 @@ class Rounds:
         self.known = Known(store.whole("states"), store.findings())
         self.say = say
         self.told: set[str] = set()
-        """Why executors were left out, and shards not finished, as far as it was said."""
+        """The reasons for excluded executors and unfinished shards that were printed already."""
 
     def made(self, first: int, another: Another, ahead: int = AHEAD) -> Iterator[pa.Table]:
         """Make rounds as long as there must be another; yields the figures of each as soon as it is whole.
@@ -53,7 +53,7 @@ class Rounds:
         threads = ThreadPoolExecutor(AHEAD)
 
         def begin(number: int, most: int) -> None:
-            """Begin rounds, unless so many have begun, from this one on."""
+            """Begin rounds from this one on, up to the maximum number of running rounds."""
             while len(begun) < most and another(number + len(begun)):
                 begun.append(threads.submit(self.answered, number + len(begun)))
 
@@ -74,7 +74,7 @@ class Rounds:
             threads.shutdown(wait=False, cancel_futures=True)  # what they do ends with the executor
 
     def answered(self, number: int) -> tuple[pa.Table, float]:
-        """The reduced rows of a round, all shards among them, and when that was. BadInput if nothing can run them."""
+        """The reduced rows of a round, and the time of its last shard. Raises BadInput if no executor can run it."""
         import pyarrow as pa
 
         left, kept, troubles, tries = [*range(self.manifest.shards)], [], list[dict[str, Any]](), 0
@@ -90,16 +90,18 @@ class Rounds:
             # An executor that refuses for the first time is left out from now on: its shards were not tried.
             tries += not (new and any(map(len, kept)))
         if not any(map(len, kept)) and refusals:
-            raise BadInput(f"{self.store.where}: {min(refusals)}; `fuzz resume` with --ship sends along what it needs")
-        self.tell("left out", refusals)
-        self.tell("not finished", reasons(troubles, REFUSED, UNFINISHED))
+            raise BadInput(
+                f"{self.store.where}: {min(refusals)}; `fuzz resume` with --ship sends the packages that it needs"
+            )
+        self.tell("executor excluded", refusals)
+        self.tell("shard not finished", reasons(troubles, REFUSED, UNFINISHED))
         unfinished = [self.unfinished(number, row) for row in troubles]
         found = reduced(pa.concat_tables([*kept, pa.Table.from_pylist(unfinished, arrow_schema(ROWS))]))
         self.check(number, found)
         return found, perf_counter()
 
     def tell(self, what: str, whys: set[str]) -> None:
-        """Say each reason, unless it has been said before."""
+        """Print each reason once."""
         new, self.told = sorted(whys - self.told), self.told | whys
         for text in new:
             self.say(f"{what}: {text}")
@@ -110,14 +112,14 @@ class Rounds:
         return {**row, "kind": UNFINISHED, "key": f"round {number}, {row['key']}, seed {seed}"}
 
     def check(self, number: int, rows: pa.Table) -> None:
-        """Failed if an executor lost shards, or ran one twice."""
+        """Raise Failed if an executor lost shards, or ran one twice."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         few = rows.filter(pc.is_in(rows["kind"], pa.array([MACHINE, UNFINISHED]))).to_pylist()
         told = sum(row["count"] for row in few if row["kind"] == UNFINISHED or row["name"] == "shards")
         if told != self.manifest.shards:
-            raise Failed(f"round {number}: {told} shards were answered, not {self.manifest.shards}")
+            raise Failed(f"round {number}: {told} shards gave an answer, not {self.manifest.shards}")
 
 
 def parted(batches: Iterable[pa.RecordBatch]) -> tuple[pa.Table, list[dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""How a campaign's operations are shared out: into rounds, and rounds into shards. No machine has a say in it."""
+"""How a campaign's operations are divided into rounds and shards. The division is the same on all machines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 from broker_tck.spark_fuzz.driver.manifest import Goal
 
 OPERATIONS = 10_000_000
-"""The operations of a campaign, if nobody says how many."""
+"""The default number of operations of a campaign."""
 SHARD = 500_000
-"""About so many operations a shard makes: a few seconds, so that starting its processes costs little of it."""
+"""The usual number of operations of a shard. They take a few seconds, so the start of its processes costs little."""
 LEAST = 2
 """Rounds, and shards of a round, of the smallest campaign."""
 ENDLESS = 16
@@ -23,16 +23,16 @@ class Sizes(NamedTuple):
     shards: int
     """Of a round."""
     operations: int
-    """That a shard makes, shared by the lanes."""
+    """That a shard makes, shared by the pairs."""
     goal: Goal
 
 
 def sizes(
     operations: int | None, rounds: int | None, shards: int | None, seconds: float | None, findings: int | None
 ) -> Sizes:
-    """The sizes of a campaign of so many operations, in as many rounds as a round has shards unless one is given.
+    """The sizes of a campaign. Unless one is given, it has as many rounds as a round has shards.
 
-    A campaign with neither operations nor rounds ends after so many seconds, or findings.
+    A campaign with neither operations nor rounds ends after a number of seconds or findings.
     """
     if operations is None and (seconds or findings) and not rounds:
         return Sizes(shards or ENDLESS, SHARD, Goal(None, seconds, findings))

@@ -1,4 +1,4 @@
-"""What a campaign has come to so far: the sums of its rounds."""
+"""The results of a campaign so far: the sums of its rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class LaneTotals:
-    """What a lane has come to."""
+    """The results of a pair."""
 
     figures: Counter[str] = field(default_factory=Counter)
     """``walks``, ``operations``, ``counted``, ``failing``, ``milliseconds``, ``states`` and ``findings``."""
@@ -32,7 +32,7 @@ class LaneTotals:
 
 @dataclass
 class Totals:
-    """What a campaign has come to. Its size depends on the lanes, not on the rounds."""
+    """The results of a campaign. Its size depends on the pairs, not on the rounds."""
 
     manifest: Manifest
     rounds: int = 0
@@ -59,7 +59,7 @@ class Totals:
                 self.lanes[lane].figures[row["name"] or kind] += count
 
     def sum(self, name: str) -> int:
-        """A figure of all lanes."""
+        """A figure of all pairs."""
         return sum(lane.figures[name] for lane in self.lanes.values())
 
     @property
@@ -74,11 +74,11 @@ class Totals:
 
     @property
     def failure_bound(self) -> float:
-        """The largest such share of the lanes without a failure; 1: there is no such lane."""
+        """The largest such share of the pairs without a failure; 1: there is no such pair."""
         return max((t.failure_bound for t in self.lanes.values() if not t.figures["failing"]), default=1.0)
 
     def vacuous(self, lane: Lane) -> list[str]:
-        """The rules that have to be exercised in a lane and were not. A lane that fails need not get to all."""
+        """The required rules that a pair did not exercise. A failing pair need not exercise all."""
         totals = self.lanes[lane]
         if totals.figures["failing"]:
             return []
@@ -90,11 +90,11 @@ class Totals:
         return [number for number in required if not counts.get(number, number in replaced)]
 
     def seconds_of(self, rounds: int) -> float:
-        """How long so many rounds take, if others take as long as those so far."""
+        """The seconds of a number of rounds, if they take as long as those so far."""
         return self.seconds / self.rounds * rounds if self.rounds else 0.0
 
     def left(self, goal: Goal) -> float | None:
-        """Seconds until then, about; None: nobody knows."""
+        """Seconds until the goal, about; None if unknown."""
         guesses = []
         if goal.rounds is not None and self.rounds:
             guesses.append(self.seconds_of(goal.rounds - self.rounds))

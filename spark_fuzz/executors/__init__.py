@@ -1,4 +1,4 @@
-"""What runs the shards of a round: Spark, or processes of this machine."""
+"""Executors run the shards of a round: Spark, or processes of this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Executor(Protocol):
-    """What runs shards."""
+    """Runs shards."""
 
     name: str
-    """What it is, in a few words."""
+    """Its description, in a few words."""
 
     def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """Run shards of a round; yields their rows in any order, reduced or not. It is called by several threads.

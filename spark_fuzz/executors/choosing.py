@@ -1,4 +1,4 @@
-"""Which executor runs a campaign: Spark if it is here, else processes of this machine."""
+"""The choice of the executor: Spark if it is installed, else processes of this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from broker_tck.spark_fuzz.executors.ship import ship
 SPARK, PROCESSES = "spark", "processes"
 MASTER = "local[*]"
 LOST = re.compile(r" (TaskSetManager: Lost task|HealthTracker: Excluding|TaskSetExcludelist: Excluding)")
-"""What Spark's log has of tasks that failed, and of executors that it leaves out."""
+"""Lines of Spark's log about failed tasks and excluded executors."""
 
 
 class Choice(NamedTuple):
-    """What a user asked for; None: nothing."""
+    """The user's options; None if not given."""
 
     executor: str | None = None
     processes: int | None = None
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 @contextmanager
 def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]) -> Iterator[Executor]:
-    """The executor while the block runs; ``subjects`` are what is shipped. BadInput if it is not here."""
+    """The executor while the block runs; ``subjects`` are what is shipped. Raises BadInput if it is not here."""
     from broker_tck.spark_fuzz.executors.processes import processes
 
     by_processes = choice.executor == PROCESSES or choice.processes
@@ -44,22 +44,24 @@ def executor(choice: Choice, subjects: Sequence[str], say: Callable[[str], None]
         (choice.master, choice.remote, choice.confs, choice.python, choice.shipped, choice.archive)
     )
     if by_processes and by_spark:
-        raise BadInput("choose one executor: --processes is for processes; --master, --remote and others are for Spark")
+        raise BadInput(
+            "choose one executor: --processes is for local processes; --master, --remote and others are for Spark"
+        )
     if choice.shipped and choice.archive:
-        raise BadInput("choose one: --ship sends the archive, --archive says where it is already")
+        raise BadInput("choose one: --ship sends an archive, --archive names one that is there already")
     if choice.remote and any((choice.master, choice.python, choice.shipped, choice.archive)):
         raise BadInput(
-            "--remote: a Connect server has a master, a Python and a kit; --master, --python and --ship are not for it"
+            "--remote: a Connect server has its own master, Python and kit; leave out --master, --python and --ship"
         )
     if not by_processes and not by_spark and (why := lacking()):
-        say(f"{why}; processes of this machine run the campaign")
+        say(f"{why}; the campaign runs in processes of this machine")
         by_processes = True
     with processes(choice.processes) if by_processes else spark(choice, subjects, say) as made:
         yield made
 
 
 def lacking() -> str:
-    """What Spark lacks here, in a few words; empty: nothing."""
+    """What is missing here for Spark, in a few words; empty if nothing."""
     try:
         need_spark()
         java()
@@ -94,7 +96,7 @@ def logged(say: Callable[[str], None]) -> Iterator[Path]:
         yield log
     finally:
         if LOST.search(log.read_text(encoding="utf-8", errors="replace")):
-            say(f"Spark lost tasks or executors; {log} says which, and why")
+            say(f"Spark lost tasks or executors; see {log}")
         else:
             log.unlink()
 
@@ -103,5 +105,5 @@ def setting(text: str) -> tuple[str, str]:
     """A setting of Spark."""
     name, equals, value = text.partition("=")
     if not equals or not name.startswith("spark."):
-        raise BadInput(f"--conf {text}: a setting is written spark.name=value")
+        raise BadInput(f"--conf {text}: write a setting as spark.name=value")
     return name, value

@@ -32,7 +32,7 @@ ERROR = re.compile(r"(?:Caused by: |: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)")
 SAID = re.compile(r'^(?:Exception in thread "[^"]*" |[-\d]+ [:\d]+ ERROR \w+: )(.*)', re.MULTILINE)
 """How Java's log says why there is no session."""
 MUTE = ("JAVA_GATEwayEXITED", "stopped SparkContext")
-"""Python's errors that leave the reason to Java's log."""
+"""Python's errors whose reason is only in Java's log."""
 LOG = Path(__file__).with_name("log4j2.properties")
 FAILURES = 4
 """How often a local master tries a task: others may kill a process of Python."""
@@ -40,7 +40,7 @@ PATIENCE = 10.0
 """How many seconds a master, or a Connect server, may take to accept a connection."""
 PORTS = {"spark": 7077, "sc": 15002}
 CONNECT = ("grpc", "grpc_status", "zstandard")
-"""What PySpark needs besides to be a client of Spark Connect."""
+"""The libraries that PySpark needs as a client of Spark Connect."""
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """The walks need the cores: what a round is merged from is small, and not worth Java's optimizing compiler."""
 MUTED = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
@@ -51,11 +51,11 @@ SETTINGS.read_string(Path(__file__).with_name("settings.ini").read_text(encoding
 
 
 def java() -> str:
-    """The command that starts Java. BadInput where there is none, or one that is too old."""
+    """The command that starts Java. Raises BadInput if there is none, or if it is too old."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
-        raise BadInput(f"campaigns on Spark need Java {JAVA} or later, and there is none; {INSTALL_JAVA}")
+        raise BadInput(f"campaigns on Spark need Java {JAVA} or later, and no Java was found; {INSTALL_JAVA}")
     number = re.search(r'version "(?:1\.)?(\d+)', version(found))
     known = number[1] if number else "none"
     if number is None or int(known) < JAVA:
@@ -64,7 +64,7 @@ def java() -> str:
 
 
 def version(java: str) -> str:
-    """What a Java says of its version."""
+    """The text with a Java's version."""
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
 
 
@@ -93,16 +93,16 @@ def archive(java: str) -> str:
 
 
 def need_spark() -> None:
-    """BadInput where a library of the extra ``spark`` is missing."""
+    """Raise BadInput if a library of the extra ``spark`` is missing."""
     need("campaigns on Spark", ("pyspark", "pyarrow", "pandas"), "spark")
 
 
 def need(what: str, names: tuple[str, ...], extra: str) -> None:
-    """BadInput where a library of an extra is missing."""
+    """Raise BadInput if a library of an extra is missing."""
     for name in names:
         if find_spec(name) is None:
             install = f"`pip install 'broker-tck[{extra}]'` installs it"
-            raise BadInput(f"{what} need {name}, and it is not installed; {install}")
+            raise BadInput(f"{what} need {name}, which is not installed; {install}")
 
 
 def is_local(master: str | None) -> bool:
@@ -179,12 +179,12 @@ def connected(remote: str, settings: dict[str, str]) -> SparkSession:
         if spark.conf.isModifiable(name):
             spark.conf.set(name, value)
         elif name in settings:
-            raise BadInput(f"--conf {name}: a Connect server has this set when it starts, not by a session")
+            raise BadInput(f"--conf {name}: a session cannot set this; set it when the Connect server starts")
     return spark
 
 
 def answers(where: str) -> None:
-    """BadInput if nobody accepts a connection at a ``spark://`` or ``sc://`` URL: Spark itself takes minutes to say."""
+    """Raise BadInput if no server answers at a ``spark://`` or ``sc://`` URL. Spark itself takes minutes to say so."""
     kind, _, rest = where.partition("://")
     if kind not in PORTS:
         return
@@ -197,7 +197,7 @@ def answers(where: str) -> None:
             why = getattr(error, "strerror", None) or str(error)
         else:
             return
-    raise BadInput(f"{where}: nobody answers there: {why}")
+    raise BadInput(f"{where}: no server answers: {why}")
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def stderr_in(log: Path) -> Iterator[None]:
 
 
 def cause(error: BaseException, log: str = "") -> str:
-    """What Spark says is the matter, in a line: the innermost error that it tells of, or the first that Java logged."""
+    """Spark's error in a line: the innermost one, or the first that Java logged."""
     if (said := SAID.search(log)) and any(words in str(error) for words in MUTE):
         return said[1][:300]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

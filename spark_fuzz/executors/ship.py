@@ -1,7 +1,7 @@
 """Shipping: the kit, its libraries, the subjects' packages and their files as one archive; nothing is installed.
 
 The executors unpack it into their working directory and look for modules there first; a variable tells them where the
-subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform have to be
+subjects' files are. Libraries are shipped as they are installed here, so the executors' Python and platform must be
 the driver's.
 """
 
@@ -27,9 +27,9 @@ FOLDER = "shipped"
 """The folder that the archive is unpacked into."""
 KIT_PACKAGES = (*PACKAGES, "fixtures")
 SPARK_LIBRARIES = ("pyarrow",)
-"""What Spark's own Python needs to hand rows over."""
+"""The libraries with which Spark's own Python passes rows on."""
 SPARE = re.compile(r"pyarrow/(include|src|tests|.*(flight|s3|libarrow_python\.so$|\.so\.\d+\.\d+))")
-"""What it does without, which is more than half: headers, tests, clients of services, and copies of a library."""
+"""The parts of them that are not needed, more than half: headers, tests, clients of services, and a second library."""
 
 Files = Iterator[tuple[str, Path]]
 
@@ -44,7 +44,7 @@ def settings(archive: Path | str) -> dict[str, str]:
 
 
 def ship(subjects: Iterable[str], to: Path) -> Path:
-    """The archive in a folder, where it is written if its like is not there yet; answers with its path."""
+    """Write the archive into a folder unless it is there already, and return its path."""
     found = dict(files(subjects))
     archive = to / f"broker-tck-{digest(found.items())}.zip"
     if not archive.exists():
@@ -53,7 +53,7 @@ def ship(subjects: Iterable[str], to: Path) -> Path:
 
 
 def write(found: Mapping[str, Path], into: Path) -> None:
-    """Write an archive of files by their names. BadInput if it cannot be written; then there is none."""
+    """Write an archive of files by their names. Raises BadInput if it cannot be written; then there is none."""
     part = into.with_name(f".{into.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as out:
@@ -89,24 +89,26 @@ def files(subjects: Iterable[str]) -> Files:
 
 
 def brought(subjects: Iterable[Subject]) -> dict[str, Path]:
-    """The files and folders that subjects bring, by their names. BadInput where one has none, or that of another."""
+    """The files and folders of subjects, by name. Raises BadInput if one has no name, or the name of another."""
     found: dict[str, Path] = {}
     for subject in subjects:
         for path in subject.files:
             if path.name in ("", ".."):
-                raise BadInput(f"--ship: {subject.name}: {path} has no name; name it from the folder above it")
+                raise BadInput(f"--ship: {subject.name}: {path} has no file name; name it from the folder above it")
             other = found.setdefault(path.name, path)
             if other != path and digest(below(other, "")) != digest(below(path, "")):
-                raise BadInput(f"--ship: {other} and {path} differ and have one name; run them apart")
+                raise BadInput(
+                    f"--ship: {other} and {path} have the same name but different content; run them in two campaigns"
+                )
     return found
 
 
 def installed(name: str) -> Files:
-    """The files of an installed library. BadInput if they are not known."""
+    """The files of an installed library. Raises BadInput if they are not known."""
     try:
         known = distribution(name)
     except PackageNotFoundError:
-        raise BadInput(f"--ship: {name} is not installed as a package, so its files are not known") from None
+        raise BadInput(f"--ship: {name} is not installed as a package, so its files are unknown") from None
     for file in known.files or ():
         path = Path(str(file.locate()))
         if ".." not in file.parts and "__pycache__" not in file.parts and not SPARE.match(str(file)) and path.is_file():
@@ -114,7 +116,7 @@ def installed(name: str) -> Files:
 
 
 def metadata(name: str) -> Files:
-    """What tells the version and the entry points of an installed package; nothing where it is not installed."""
+    """The files with the version and the entry points of a package; empty if it is not installed."""
     try:
         known = distribution(name)
     except PackageNotFoundError:

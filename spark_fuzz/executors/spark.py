@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TRIES = 3
-"""A job that failed is begun again until it has failed so often in a row."""
+"""A job is given up after this number of failures in a row."""
 ATTEMPTS = 3
-"""A task that was begun so often, and did not end, is answered for without walking: it may end its executors."""
+"""A task that was started this often and never ended is given up without walking, as it may end its executors."""
 FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
-"""What another try would only say later."""
+"""Errors that another try would not avoid."""
 LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 
@@ -36,16 +36,16 @@ class Spark:
         self.session = session
         self.name = name
         self.refusals: frozenset[str] = frozenset()
-        """What executors refused with so far. Those that do so again fail their tasks, and Spark leaves them out."""
+        """The reasons of executors that refused so far. Tasks that refuse again fail, so Spark excludes these."""
 
     def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        """Run shards of a round; yields their rows, reduced. BadInput if Python lacks there what Spark itself needs."""
+        """Run shards of a round; yields their reduced rows. Raises BadInput if an executor's Python lacks a library."""
         for tried in range(1, TRIES + 1):
             try:
                 rows = self.rows(manifest, number, shards).toArrow()
                 break
             except ConnectionError:
-                raise Failed("the Java that drives Spark has ended") from None
+                raise Failed("the Java process of the Spark driver has ended") from None
             except Exception as error:
                 if lacking := LACKING.search(str(error)):
                     raise BadInput(f"the executors' Python: {lacking[1]}") from None
@@ -86,7 +86,7 @@ def reduced(rows: DataFrame) -> DataFrame:
 def task(
     manifest: bytes, number: int, shards: list[int], refusals: frozenset[str]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What a task runs. It is sent by value: an executor without the kit must say so, not fail to load it."""
+    """The function of a task. It is sent by value, so an executor without the kit can report that."""
     (refused,), schema = batch_of([trouble(REFUSED, "", 0)], 0).to_pylist(), SCHEMA
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -118,12 +118,14 @@ def task(
 
 
 def answer(manifest: bytes, number: int, shard: int, refusals: Collection[str]) -> pa.RecordBatch:
-    """The rows of a shard. RuntimeError if this executor refuses it, and has been named for that before."""
+    """The rows of a shard. Raises RuntimeError if this executor refuses it, and has been named for that before."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     if context is not None and context.attemptNumber() >= ATTEMPTS:
-        return batch_of([trouble(UNFINISHED, f"Spark began it {ATTEMPTS} times, and it did not end", shard)], shard)
+        return batch_of(
+            [trouble(UNFINISHED, f"Spark started it {ATTEMPTS} times, and it never finished", shard)], shard
+        )
     rows = worker().batch(manifest, number, shard)
     if rows["kind"][0].as_py() == REFUSED and (text := rows["name"][0].as_py()) in refusals:
         raise RuntimeError(text)

@@ -52,13 +52,13 @@ def after_never(report: Report) -> Iterator[Step]:
         command = f"broker-tck check --subject {shlex.quote(lane.name[0])} --walks 10000"
         yield Step(f"See why {lane.name[0]} never exercised {listed(mine)}", why, command)
     if nowhere:
-        why = "No lane did. This command runs the known mistakes; if one is not noticed, no walk exercises its rule."
+        why = "No pair did. This command runs the known mistakes; if one is not noticed, no walk exercises its rule."
         command = f"broker-tck prove --contract {report.manifest.contract}"
         yield Step(f"See whether any walk can exercise {listed(nowhere)}", why, command)
 
 
 def reach(lane: Lane, rule: str) -> float:
-    """The share of a lane's counted walks that met a rule."""
+    """The share of a pair's counted walks that met a rule."""
     return lane.met.get(rule, 0) / max(1, lane.counted)
 
 
@@ -69,7 +69,7 @@ def go_on(report: Report) -> Iterator[Step]:
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
     elif report.small:
         why = (
-            f"Too few walks were counted to judge rules: each lane needs {FEW}. "
+            f"Too few walks were counted to judge rules: each pair needs {FEW}. "
             f"This takes about {report.enough_rounds} rounds in all."
         )
         yield Step("Run a larger campaign", why, resume(report, report.enough_rounds))
@@ -106,7 +106,7 @@ def resume(report: Report, rounds: int | None = None) -> str:
 
 
 def another(report: Report) -> tuple[str, str]:
-    """The command that begins with a seed that no campaign in the store had; and its store."""
+    """The command that starts a campaign with a new seed, and its store."""
     seed = max([report.manifest.seed, *(each.seed for each in report.manifest.merged)]) + 1
     store = beside(report, seed)
     return f"broker-tck fuzz --seed {seed} --store {shlex.quote(store)}", store
@@ -118,5 +118,5 @@ def beside(report: Report, name: object) -> str:
 
 
 def named(lane: LaneKey) -> str:
-    """A lane in a sentence."""
+    """A pair in a sentence."""
     return f"{lane[0]} ({lane[1]})"

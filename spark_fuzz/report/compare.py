@@ -14,9 +14,9 @@ from broker_tck.spark_fuzz.report.words import counted, moment, rounded
 from broker_tck.spark_fuzz.store.tables import Store
 
 THRESHOLD = 0.10
-"""A smaller change of speed is not told from chance."""
+"""A smaller change of speed may be chance."""
 EXPECTED = 3
-"""So many failing walks have to be expected before their absence means something: then it is chance in 1 of 20."""
+"""Number of expected failing walks from which on their absence means something: it is chance in 1 case of 20."""
 NEW, GONE, STILL = "New", "Gone", "In both"
 KINDS = {
     NEW: "Found in the later campaign only.",
@@ -43,7 +43,7 @@ class Change:
     entry: Entry
     failed: Sequence[int]
     walks: Sequence[int]
-    """Of the lane; 0 in a campaign that did not run it."""
+    """Of the pair; 0 in a campaign that did not run it."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Comparison:
 
     @property
     def lanes(self) -> list[tuple[Lane, Lane]]:
-        """The lanes that both have run."""
+        """The pairs that both have run."""
         after = {lane.name: lane for lane in self.after.lanes}
         return [(lane, after[lane.name]) for lane in self.before.lanes if lane.name in after]
 
     @property
     def slower(self) -> list[LaneKey]:
-        """The lanes that have become slower; none if one campaign has too few shards to tell."""
+        """The pairs that have become slower; none if one campaign has too few shards to tell."""
         shards = (sum(machine.shards for machine in each.figures.machines) for each in (self.before, self.after))
         lanes = self.lanes if min(shards) >= TELLING else []
         return [old.name for old, new in lanes if new.speed < old.speed * (1 - THRESHOLD)]
@@ -79,7 +79,7 @@ class Comparison:
         """The comparison in one line."""
         said = [f"{len(self.changes[kind])} {kind[0].lower()}{kind[1:]}" for kind in KINDS]
         if self.slower:
-            said.append(f"{counted(len(self.slower), 'lane')} slower")
+            said.append(f"{counted(len(self.slower), 'pair')} slower")
         if self.unexercised:
             said.append(f"{counted(len(self.unexercised), 'rule')} no longer exercised")
         return ", ".join(said)
@@ -122,7 +122,7 @@ def compare_html(a: Store, b: Store, names: tuple[str, str]) -> str:
 
 def sections(both: Comparison) -> Iterator[Section]:
     """The tables of a comparison."""
-    head = ["rule", "subject", "profile", "before", "after", "which means"]
+    head = ["rule", "subject", "profile", "before", "after", "meaning"]
     for kind, says in KINDS.items():
         yield Section(kind, says, head, [finding_row(both, change) for change in both.changes[kind]], (3, 4))
     says = f"Operations a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
@@ -146,7 +146,7 @@ def finding_row(both: Comparison, change: Change) -> list[str]:
 def judged(both: Comparison, change: Change) -> str:
     """Whether a difference can be chance, in words."""
     if 0 in change.walks:
-        return f"this lane is not in {both.names[change.walks.index(0)]}"
+        return f"this pair is not in {both.names[change.walks.index(0)]}"
     before, after = (failed / walks for failed, walks in zip(change.failed, change.walks, strict=True))
     if 0 in change.failed:
         expected = max(before, after) * change.walks[change.failed.index(0)]
@@ -159,7 +159,7 @@ def judged(both: Comparison, change: Change) -> str:
 
 
 def figures(title: str, says: str, both: Comparison, value: Callable[[Lane], float]) -> Section:
-    """A figure of the lanes, and its change."""
+    """A figure of the pairs, and its change."""
     rows = []
     for old, new in both.lanes:
         before, after = value(old), value(new)
@@ -180,7 +180,7 @@ def rule_rows(both: Comparison) -> Iterator[list[str]]:
 
 
 def run_rows(both: Comparison) -> Iterator[list[str]]:
-    """In what the campaigns differ."""
+    """The rows of the differences between the campaigns."""
     before, after = map(run, (both.before, both.after))
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):

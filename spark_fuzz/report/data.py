@@ -1,4 +1,4 @@
-"""All that a report says, as data: computed from a campaign's manifest and tables, before anything is drawn."""
+"""The data of a report, computed from a campaign's manifest and tables before the page is drawn."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from broker_tck.spark_fuzz.store.tables import Store
 LaneKey = tuple[str, str]
 """A subject and its profile."""
 FEW = 30
-"""With fewer counted walks a lane is small. So many meet, with 95 % certainty, any rule that one walk in ten meets."""
+"""A pair with fewer counted walks is small. With 95 % certainty, these meet any rule that 1 walk in 10 meets."""
 COUNTS = ("walks", "operations", "counted", "failing", "milliseconds")
-"""Figures of a lane."""
+"""Figures of a pair."""
 GROWING = 0.01
-"""If the last tenth of the operations added more of the states than this, a lane still finds new ones."""
+"""If the last tenth of the operations added more of the states than this, a pair still finds new ones."""
 SLOW = 0.75
 """A machine is slow below this share of the median speed."""
 
 
 @dataclass(frozen=True)
 class RuleFigures:
-    """What a lane says of a rule that it has to exercise."""
+    """The figures of a rule that a pair must exercise."""
 
     rule: Rule
     met: int
-    """In how many counted walks its condition was met."""
+    """Number of counted walks that met its condition."""
     replaced: bool
     """The profile has another clause in its place."""
     walks: int
-    """Failing walks that are told under this rule."""
+    """Number of failing walks that are reported under this rule."""
     shares: Sequence[float | None]
     """The share of counted walks that met it, by column of rounds; None: no walk was counted."""
 
@@ -56,7 +56,7 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class Lane:
-    """What is known of a lane."""
+    """The figures of a pair."""
 
     name: LaneKey
     walks: int
@@ -66,7 +66,7 @@ class Lane:
     milliseconds: int
     curve: Curve
     rules: Sequence[RuleFigures]
-    """Those that it has to exercise."""
+    """The rules that the pair must exercise."""
     entries: Sequence[Entry]
 
     @property
@@ -107,7 +107,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Report:
-    """A campaign, ready to be told."""
+    """The data of a report on a campaign."""
 
     manifest: Manifest
     where: str
@@ -117,7 +117,7 @@ class Report:
     figures: Figures
 
     def total(self, name: str) -> int:
-        """What ``walks``, ``operations`` or ``failing`` of all lanes add up to."""
+        """What ``walks``, ``operations`` or ``failing`` of all pairs add up to."""
         return sum(getattr(lane, name) for lane in self.lanes)
 
     @property
@@ -127,24 +127,24 @@ class Report:
 
     @property
     def never(self) -> list[str]:
-        """The rules that enough counted walks of some lane never exercised."""
+        """The rules that enough counted walks of some pair never exercised."""
         return sorted({number for lane in self.lanes for number in lane.never})
 
     @property
     def small(self) -> Lane | None:
-        """The smallest lane, if it is small: then the campaign is. Lanes that fail are left out, as they end early."""
+        """The smallest pair, if it is small: then the campaign is. Pairs that fail are left out, as they end early."""
         lanes = [lane for lane in self.lanes if lane.small and not lane.failing]
         return min(lanes, key=lambda lane: lane.counted, default=None)
 
     @property
     def enough_rounds(self) -> int:
-        """In how many rounds no lane would be small, if they are as those so far."""
+        """The number of rounds after which no pair is small, if further rounds are like those so far."""
         counted, rounds = self.small.counted if self.small else FEW, self.figures.rounds
         return max(ceil(rounds * FEW / max(1, counted)), 2 * rounds, self.manifest.goal.rounds or 0)
 
     @property
     def weakest(self) -> tuple[Lane, RuleFigures] | None:
-        """The rule that fewest counted walks met, if none broke it, with its lane; small lanes are left out."""
+        """The rule that fewest counted walks met, if none broke it, with its pair; small pairs are left out."""
         told = [(lane, rule) for lane in self.lanes if not lane.small for rule in lane.rules]
         return min((each for each in told if each[1].met and not each[1].walks), key=lambda e: e[1].met, default=None)
 
@@ -157,7 +157,7 @@ class Report:
 
 
 def report_of(source: Store, where: str) -> Report:
-    """Compute all that the report on a store says; ``where`` is how the store is named in commands."""
+    """Compute the report on a store; ``where`` is the store's name in commands."""
     manifest = source.manifest
     figures, rules = Figures(source.figures(), len(manifest.lanes)), CONTRACTS[manifest.contract].rules
     found = entries(source.findings(figures.end))
@@ -165,7 +165,7 @@ def report_of(source: Store, where: str) -> Report:
 
 
 def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], found: Sequence[Entry]) -> list[Lane]:
-    """Each lane of the manifest, with the entries that are its own."""
+    """Each pair of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
     curves, heat, lanes = figures.curves(), figures.heat(), []
     for name in ((lane.subject, lane.profile) for lane in manifest.lanes):

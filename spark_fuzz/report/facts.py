@@ -1,4 +1,4 @@
-"""Which rules of its contract a lane has to meet, and of which its profile has another clause."""
+"""The rules that a pair must exercise, and the rules whose clauses its profile replaces."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from broker_tck.properties.search.run import Run
 
 @cache
 def required(contract: str, subject: str, profile: str) -> tuple[str, ...]:
-    """The rules that a lane has to exercise, as a run has it."""
+    """The rules that a pair must exercise, as in a run."""
     return tuple(rule.number for rule in Run(declaration(contract, subject), profile, 0).rules)
 
 
 def replaced(contract: str, profile: str) -> frozenset[str]:
-    """The rules of which a profile has another clause: its deviations have a check of their own."""
+    """The rules whose clauses a profile replaces. These deviations have a check of their own."""
     return deviating(CONTRACTS[contract].model(profile))
 
 

@@ -16,7 +16,7 @@ from broker_tck.spark_fuzz.store.rows import LANE
 TELLING = 10
 """In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
 MAX_CELLS = 720
-"""The cells in one row of the heat maps of all lanes together."""
+"""The cells in one row of the heat maps of all pairs together."""
 LEAST_COLUMNS, MOST_COLUMNS = 12, 60
 
 
@@ -31,7 +31,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Machine:
-    """What one machine did."""
+    """The work of one machine."""
 
     host: str
     shards: int
@@ -48,7 +48,7 @@ class Machine:
 
 
 class Figures:
-    """The table of a campaign's figures, its rounds in as many columns as so many lanes leave room for."""
+    """The table of a campaign's figures. Its rounds are in columns; with more pairs, there are fewer columns."""
 
     def __init__(self, table: Any, lanes: int) -> None:
         span = pc.min_max(table["round"]).as_py()
@@ -82,7 +82,7 @@ class Figures:
         return rows
 
     def curves(self) -> dict[tuple[str, ...], Curve]:
-        """How the states of each lane grew with its operations."""
+        """How the states of each pair grew with its operations."""
         operations, states = self.by_column("figure", *LANE, "name"), self.by_column("states", *LANE)
         curves = {}
         for *lane, name in operations:
@@ -114,7 +114,7 @@ class Figures:
 
     @cached_property
     def machines(self) -> list[Machine]:
-        """What each machine did, the one that did most first."""
+        """The work of each machine, most first."""
         did = self.by_column("machine", "key", "name")
         machines = []
         for host in dict.fromkeys(host for host, _ in did):

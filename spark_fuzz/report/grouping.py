@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from broker_tck.spark_fuzz.store.rows import Key
 
 SHAPES = 5
-"""So many shapes of an entry are looked at closely."""
+"""Number of shapes of an entry that may be shown."""
 Named = tuple[str, str, str]
 """A subject, a profile, and the rules that a diagnosis names, with commas."""
 Counts = tuple[int, int]
-"""How many walks failed so, in how many shapes."""
+"""The number of failing walks, and the number of their shapes."""
 
 
 class Place(NamedTuple):
-    """Where an entry belongs."""
+    """The key of an entry."""
 
     subject: str
     profile: str
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """Findings that are alike but for their numbers: a row of the store's findings."""
+    """Findings that differ only in their numbers: a row of the store's findings."""
 
     subject: str
     profile: str
@@ -42,7 +42,7 @@ class Shape:
 
     @property
     def key(self) -> Key:
-        """What its text is found by."""
+        """The key of its text in the store."""
         return self.subject, self.profile, self.rules, self.shape
 
 
@@ -72,7 +72,7 @@ def entries(findings: Any) -> list[Entry]:
 
 
 def grouped(found: Iterable[Shape], owned: Mapping[Named, str]) -> list[Entry]:
-    """The entries of findings, as `owners` settled which rule each is told under."""
+    """The entries of findings. ``owned`` says under which rule each is reported, see `owners`."""
     groups: dict[Place, list[Shape]] = defaultdict(list)
     for each in found:
         groups[Place(each.subject, each.profile, owned[each.key[:3]])].append(each)
@@ -87,7 +87,7 @@ def entry(place: Place, group: list[Shape]) -> Entry:
 
 
 def owners(found: Iterable[Shape]) -> dict[Named, str]:
-    """The rule that each list of rules is told under."""
+    """The rule under which each list of rules is reported."""
     lanes: dict[tuple[str, str], dict[str, Counts]] = defaultdict(dict)
     for each in found:
         lists = lanes[each.subject, each.profile]

@@ -1,4 +1,4 @@
-"""JUnit XML: one test case for each lane and rule, so that a CI server shows a campaign as it shows tests."""
+"""JUnit XML: one test case for each pair and rule, so that a CI server shows a campaign as it shows tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from broker_tck.spark_fuzz.report.words import counted
 from broker_tck.spark_fuzz.store.tables import Store
 
 MOST_STORIES = 1_000
-"""So many entries have their story in the file."""
+"""Maximum number of entries with a failure report in the file."""
 FAILURE, SKIPPED = "failure", "skipped"
 
 
@@ -41,7 +41,7 @@ def junit_xml(source: Store) -> str:
 
 
 def cases(report: Report, lane: Lane, told: Mapping[Place, Story | None]) -> Iterator[Case]:
-    """A test case for each rule of a lane, and for each other rule that it breaks."""
+    """A test case for each rule of a pair, and for each other rule that it breaks."""
     broken = {entry.place.rule: entry for entry in lane.entries}
     for rule in sorted({*lane.met, *broken}):
         name = f"{rule} {report.rules[rule].sentence}" if rule in report.rules else rule

@@ -1,4 +1,4 @@
-"""From data to the page: what the template is given, and nothing else."""
+"""The HTML report: the data that its template shows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from broker_tck.spark_fuzz.report.stories import told
 from broker_tck.spark_fuzz.store.tables import Store
 
 LINES = 8
-"""A plot has at most so many lines."""
+"""Maximum number of lines of a plot."""
 MAPS = 24
-"""So many lanes have a heat map: of more, first those that never exercised some rule."""
+"""Maximum number of pairs with a heat map. Pairs that never exercised some rule come first."""
 
 
 def report_html(source: Store, where: str) -> str:
@@ -63,7 +63,7 @@ def headline(report: Report) -> str:
 
 
 def strip(lane: Lane, each: RuleFigures) -> str:
-    """The row of a rule in the heat map of a lane."""
+    """The row of a rule in the heat map of a pair."""
     title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
     return plots.strip(each.shares, title)
 

@@ -1,4 +1,4 @@
-"""Pages made of templates: each is one HTML file that opens without a network."""
+"""Pages made from templates: each is one HTML file that needs no network."""
 
 from __future__ import annotations
 

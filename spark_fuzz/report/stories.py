@@ -1,4 +1,4 @@
-"""The texts of the findings that are shown in full: as many as a page has room for."""
+"""The failure reports that a page shows in full, as many as it has room for."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from broker_tck.spark_fuzz.store.rows import Key
 from broker_tck.spark_fuzz.store.tables import Store
 
 MOST_ENTRIES = 60
-"""So many entries are shown in full."""
+"""Maximum number of entries that are shown in full."""
 MOST_STORIES = 120
 ROOM = 900_000
-"""About so many bytes of the page are for stories."""
+"""Bytes of the page that failure reports may take, about."""
 HEAD, TAIL = 8, 24
-"""Of a longer trace, so many operations are shown at its beginning and at its end."""
+"""Number of operations shown at the beginning and at the end of a longer trace."""
 CELL = 240
 """The longest outcome that is shown whole."""
 
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Story:
-    """A finding as its document tells it, with those of its lines that are shown."""
+    """A failure report: a finding, with the lines of its trace that are shown."""
 
     shape: Shape
     found: FindingResult
@@ -48,20 +48,20 @@ class Story:
 
     @property
     def diagnosis(self) -> str:
-        """What went wrong; then why it is not as findings are, if it was not reduced, or not to the end."""
+        """What went wrong; then a note, if the trace was not reduced, or not completely."""
         said = (self.found.what, self.found.diagnosis, self.found.note or self.found.unfinished)
         return visible(clipped(" ".join(filter(None, said)), 2000))
 
     @property
     def room(self) -> int:
-        """About how many bytes of the page it takes."""
+        """The bytes of the page that it takes, about."""
         cells = sum(len(text) for line in self.lines for text in line[1:])
         return 2_000 + 2 * len(self.replay) + 80 * len(self.lines) + cells + len(self.diagnosis)
 
 
 @dataclass(frozen=True)
 class Told:
-    """An entry with those of its stories that the page has room for."""
+    """An entry with the failure reports that the page has room for."""
 
     entry: Entry
     stories: Sequence[Story]
@@ -73,7 +73,7 @@ class Told:
 
 
 def told(source: Store, entries: Sequence[Entry]) -> list[Told]:
-    """The first entries with their stories: the most frequent shape of each before the second of any."""
+    """The first entries with their failure reports: the most frequent shape of each, then the second, and so on."""
     shown = entries[:MOST_ENTRIES]
     in_turns = (shape for turn in zip_longest(*(entry.common for entry in shown)) for shape in turn if shape)
     wanted = [*islice(in_turns, MOST_STORIES)]
@@ -89,7 +89,7 @@ def told(source: Store, entries: Sequence[Entry]) -> list[Told]:
 
 
 def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
-    """The story of a shape, if its text is there."""
+    """The failure report of a shape; None if the store has no text of it."""
     if shape.key not in texts:
         return None
     found = read(texts[shape.key])
@@ -97,8 +97,8 @@ def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
 
 
 def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:
-    """The lines of a story; of a long one, its beginning and its end."""
+    """The lines of a trace; of a long trace, its beginning and its end."""
     numbered = [Line(n, *(visible(clipped(part, CELL)) for part in line)) for n, line in enumerate(lines, 1)]
     left = len(numbered) - HEAD - TAIL
-    gap = Line(0, f"{left} operations left out; the replay line has them all", "", "")
+    gap = Line(0, f"{left} operations left out; the replay command has all of them", "", "")
     return [*numbered[:HEAD], gap, *numbered[-TAIL:]] if left > 1 else numbered

@@ -1,4 +1,4 @@
-"""Numbers and foreign text as a reader wants them."""
+"""Numbers and text of subjects, in a readable form."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def short(count: float) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A number in so many digits that count, without an exponent."""
+    """A number with ``digits`` significant digits, without an exponent."""
     if value == 0:
         return "0"
     value = float(f"{value:.{digits - 1}e}")
@@ -54,7 +54,7 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def share(part: float) -> str:
-    """A share in per cent; what is not quite nothing or all does not look like it."""
+    """A share in per cent. A small share is not rounded to 0 %, nor a large one to 100 %."""
     if 0 < part < 0.0005:
         return "< 0.1 %"
     if 0.995 <= part < 1:
@@ -63,7 +63,7 @@ def share(part: float) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """A time as a person says it: two units at most."""
+    """A duration in at most two units."""
     seconds = milliseconds / 1000
     if seconds < 60:
         return f"{rounded(seconds, 2)} s"
@@ -78,14 +78,14 @@ def duration(milliseconds: float) -> str:
 
 
 def one_in(bound: float) -> str:
-    """A bound as one in so many, or in per cent if it is large; never smaller than it is."""
+    """A bound as "1 in N", or in per cent if it is large; never rounded down."""
     if bound > 0.1:
         return f"{at_most(bound * 100)} %"
     return f"1 in {DOWN.create_decimal(repr(1 / bound)):,f}"
 
 
 def moment(iso: str) -> str:
-    """A time of the manifest, to the minute; what is no such time is left as it is."""
+    """A time of the manifest, to the minute; a text that is no time is not changed."""
     try:
         at = datetime.fromisoformat(iso).astimezone(UTC)
     except ValueError:
@@ -94,6 +94,6 @@ def moment(iso: str) -> str:
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """Names in a sentence; beyond some, only how many more there are."""
+    """Names in a sentence; a long list ends with the number of the other names."""
     shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,1 +1,1 @@
-"""Where a campaign's rows are kept, and what they look like."""
+"""The store of a campaign: its tables and their rows."""

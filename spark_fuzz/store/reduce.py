@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_SHAPES = 3
-"""Of the findings of a lane that name the same rules, a round keeps so many shapes; those left are counted together."""
+"""Number of shapes that a round keeps for a pair and a list of rules; findings of other shapes are counted together."""
 OTHERS = ""
-"""The shape of those that are left."""
+"""The shape of the others."""
 Found = dict[str, Any]
 
 
@@ -51,7 +51,7 @@ def rank(shape: str) -> tuple[bool, bool, int, str]:
 
 
 def pooled(findings: list[Found]) -> list[Found]:
-    """Findings, those of a lane and rules that are of other than the first shapes with the shape that all these get."""
+    """Findings, those of a pair and rules that are of other than the first shapes with the shape that all these get."""
     shapes: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in findings:
         shapes[row["subject"], row["profile"], row["name"]].add(row["key"])

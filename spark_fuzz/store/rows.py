@@ -54,11 +54,11 @@ ROWS = (
     "kind string, subject string, profile string, name string, key string, count bigint, walk string, length int, "
     "text string, shard int"
 )
-"""What a shard answers with, and what a round's rows are reduced to. No value is null."""
+"""The columns of a shard's rows, and of a round's reduced rows. No value is null."""
 CAMPAIGN = "number int, at string, kind string, text string"
-"""What happened to the campaign as a whole: its manifest, who drove it from when to when, requests to stop."""
+"""The events of the campaign: its manifest, its drivers with their times, and requests to stop."""
 FIGURES = "round int, kind string, subject string, profile string, name string, key string, count bigint"
-"""What each round came to, by lane and by machine."""
+"""The figures of each round, by pair and by machine."""
 STATES = "round int, subject string, profile string, name string, key string"
 """Abstract states, and the round in which each was first reached."""
 FINDINGS = (

@@ -2,10 +2,10 @@
 
 ::
 
-    campaign    the manifest, who drove from when to when, requests to stop
+    campaign    the manifest, the drivers with their times, requests to stop
     states      the states, with the round that first reached each
     findings    the shapes of findings, by round
-    figures     what each round came to; it is written last, so a round that it has is whole
+    figures     the figures of each round; it is written last, so its rounds are complete
 
 The driver alone writes. A commit is made on what its process last saw of the table, and is refused if anybody has
 written since: of two drivers, one always ends.
@@ -40,12 +40,12 @@ APP = "broker-tck"
 OLD = "manifest.json"
 """A store of format 1 has this file."""
 PATIENCE = {"retry_timeout": "30s"}
-"""For how long requests to an object store are made again."""
+"""The time for which requests to an object store are retried."""
 LEASE, ROUNDS = 900.0, 4
 """A driver on another machine that has not been heard of for so many seconds counts as gone, or for as long as so many
 of its rounds take."""
 TIDY = 25
-"""After so many rounds, small files of the tables are put together."""
+"""Number of rounds after which small files of the tables are merged."""
 WHOLE = 2**20
 """A file of so many bytes is left as it is: files that were put together once too often would outgrow all others."""
 KEPT = 1
@@ -53,13 +53,13 @@ KEPT = 1
 FIRST = ("round", "shard", "walk")
 """Which of several findings was found first."""
 INSISTED = 9
-"""So often a row of the campaign is written again if another process wrote one at the same moment."""
+"""Maximum number of times that a row is written again because another process wrote one at the same moment."""
 SETTINGS: dict[str, str | None] = {"delta.logRetentionDuration": f"interval {KEPT} hours"}
 Event = dict[str, Any]
 
 
 class Store:
-    """The store of a campaign. BadInput if it cannot be read, Failed if it cannot be written."""
+    """The store of a campaign. Raises BadInput if it cannot be read, Failed if it cannot be written."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -74,9 +74,9 @@ class Store:
             if why := barred(folder):
                 raise BadInput(f"{where}: {why}")
             if re.search(r"[][%]", str(folder)):
-                raise BadInput(f"{where}: the package deltalake cannot write to a path that has [, ] or % in it")
+                raise BadInput(f"{where}: the package deltalake cannot write to a path with [, ] or %")
             if folder.exists() and not folder.is_dir():
-                raise BadInput(f"{where}: a file; the store of a campaign is a folder")
+                raise BadInput(f"{where}: is a file; the store of a campaign is a folder")
             if (folder / OLD).exists():
                 raise BadInput(f"{where}: a store of format 1; broker-tck 0.1.0 reads it, of commit 3ed7418 or before")
             self.root, self.options = str(folder), None
@@ -122,7 +122,7 @@ class Store:
     def write(self, name: str, rows: pa.Table, number: int, predicate: str | None = None) -> None:
         """Commit rows, with a number; those that the predicate names are replaced.
 
-        BadInput if another process has written since this one last looked.
+        Raises BadInput if another process has written since this one last looked.
         """
         from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
         from deltalake.exceptions import DeltaError
@@ -148,9 +148,11 @@ class Store:
         return None
 
     def overtaken(self, by: str = "") -> BadInput:
-        """What the second driver of a store is told."""
+        """The error for the second driver of a store."""
         other = by or "another process"
-        return Overtaken(f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows it")
+        return Overtaken(
+            f"{self.where}: {other} drives this campaign; `broker-tck watch {self.where}` shows its progress"
+        )
 
     # ---- The campaign as a whole
 
@@ -160,7 +162,7 @@ class Store:
         return sorted(rows, key=lambda row: row["number"])
 
     def note(self, events: Sequence[Event], *added: tuple[str, str]) -> None:
-        """Add rows, of kinds and texts, to those that were read. Overtaken if there are others by now."""
+        """Add rows, of kinds and texts, to those that were read. Raises Overtaken if there are others by now."""
         import pyarrow as pa
 
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -183,21 +185,21 @@ class Store:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest. BadInput if this is no store."""
+        """The manifest. Raises BadInput if this is no store."""
         texts = [event["text"] for event in self.events() if event["kind"] == MANIFEST]
         if not texts:
-            raise BadInput(f"{self.where}: no campaign there; `broker-tck fuzz --store {self.where}` starts one")
+            raise BadInput(f"{self.where}: has no campaign; `broker-tck fuzz --store {self.where}` starts one")
         return decoded(texts[-1], self.where)
 
     def check_free(self) -> None:
-        """BadInput if there is a campaign, unless it is a merge that was interrupted."""
+        """Raise BadInput if there is a campaign, unless it is an interrupted merge."""
         if self.events() and not (self.manifest.merged and not self.rounds()):
             raise BadInput(
-                f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` goes on with it"
+                f"{self.where}: holds a campaign already; `broker-tck fuzz resume {self.where}` continues it"
             )
 
     def check_new(self) -> None:
-        """BadInput if no campaign can begin there: there is one, or there can be no folder."""
+        """Raise BadInput if no campaign can begin there: one exists, or the folder cannot be made."""
         self.check_free()
         if self.options is None:
             folder = Path(self.root)
@@ -210,7 +212,7 @@ class Store:
                 raise BadInput(f"{self.where}: cannot be written: {error.strerror}") from None
 
     def check_idle(self) -> list[Event]:
-        """The rows of ``campaign``, of a campaign that nobody drives. BadInput if somebody does."""
+        """The rows of ``campaign``. Raises BadInput if a process drives the campaign."""
         events = self.events()
         if by := self.driver(events):
             raise self.overtaken(by)
@@ -220,7 +222,7 @@ class Store:
     def driven(self, manifest: Manifest | None = None) -> Iterator[None]:
         """A context in which this process drives the campaign, a new one if a manifest is given.
 
-        BadInput if another process drives it, or if nothing new can begin there.
+        Raises BadInput if another process drives it, or if nothing new can begin there.
         """
         if manifest:
             self.check_free()
@@ -241,7 +243,7 @@ class Store:
         return self.turn == max((event["number"] for event in events if event["kind"] == DRIVER), default=None)
 
     def driver(self, events: Sequence[Event] | None = None) -> str:
-        """Who drives the campaign; empty: nobody."""
+        """The process that drives the campaign; empty if none does."""
         rows = self.events() if events is None else events
         last = [event for event in rows if event["kind"] in (DRIVER, END)][-1:]
         if not last or last[0]["kind"] == END:
@@ -267,7 +269,7 @@ class Store:
         return float(sum(rows["count"].to_pylist())) / 1000
 
     def stop_asked(self) -> bool:
-        """Whether somebody has asked the last driver to end. BadInput if that is another process by now."""
+        """Whether a user asked the last driver to end. Raises BadInput if that is another process by now."""
         events = self.events()
         if not self.drives(events):
             raise self.overtaken(self.driver(events))
@@ -284,7 +286,7 @@ class Store:
     def commit(self, first: int, number: int, tables: Mapping[str, pa.Table]) -> None:
         """Write what rounds came to, from the first that is not whole yet. With the last of these commits they are.
 
-        BadInput if another process drives the campaign by now.
+        Raises BadInput if another process drives the campaign by now.
         """
         events = self.events()
         if self.rounds() != first or not self.drives(events):
@@ -304,11 +306,11 @@ class Store:
                 table.vacuum(KEPT, dry_run=False, enforce_retention_duration=False)
 
     def figures(self) -> pa.Table:
-        """What each round came to."""
+        """The figures of each round."""
         return self.read("figures")
 
     def sums(self, rounds: int) -> pa.Table:
-        """What so many rounds came to together: the columns of ``figures`` without the rounds."""
+        """The sums of the first ``rounds`` rounds: the columns of ``figures`` without the rounds."""
         import pyarrow as pa
         from deltalake import QueryBuilder
 
@@ -321,7 +323,7 @@ class Store:
         return pa.table(QueryBuilder().register("figures", table).execute(query)).cast(columns)
 
     def whole(self, name: str, columns: Sequence[str] | None = None, rounds: int | None = None) -> pa.Table:
-        """The rows of so many rounds; by default, of all that are whole."""
+        """The rows of the first ``rounds`` rounds; by default, of all complete ones."""
         return self.read(name, columns, f"round < {self.rounds() if rounds is None else rounds}")
 
     def findings(self, rounds: int | None = None) -> pa.Table:
@@ -349,7 +351,7 @@ NOISE = re.compile(r"\x1b\[\d+m|↳|\n +0: .*", re.DOTALL)
 
 
 def line(error: BaseException) -> str:
-    """An error in a line: what failed, and why, without what lies above."""
+    """An error in a line: what failed, and why, without further causes."""
     said = re.search("<Message>(.*?)</Message>", str(error))
     text = said[1] if said else NOISE.sub("", str(error))
     causes = ": ".join(text.split("\n")).split(": ")

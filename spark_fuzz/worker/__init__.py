@@ -1,1 +1,1 @@
-"""What runs where Spark puts it: tasks, their processes, and the shards in them."""
+"""The code that runs on executors: tasks, their processes, and the shards in them."""

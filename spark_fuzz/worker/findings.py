@@ -18,7 +18,7 @@ from broker_tck.properties.report.made import finding_result
 from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.spark_fuzz.store.rows import FINDING, Row
 
-NOT_REDUCED = "It was not reduced: traces near it end the subject's process."
+NOT_REDUCED = "This trace was not reduced, because similar traces end the subject's process."
 
 
 class Finder:

@@ -1,4 +1,4 @@
-"""What a lane's walks come to in a shard and a round: figures, rules and states counted, findings made."""
+"""The results of a pair's walks in a shard and a round: figures, counted rules and states, and findings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from broker_tck.properties.search.run import State
 from broker_tck.spark_fuzz.store.rows import Row
 
 MOST_FAILING = 24
-"""After so many failing walks, a shard leaves a lane alone until the next round."""
+"""A shard stops walking a pair after this number of failing walks, until the next round."""
 MOST_FATAL = 2
-"""After so many with no answer, likewise: each costs its limit in seconds."""
+"""The same, for walks without an answer. Each of them costs its limit in seconds."""
 MOST_ALIKE = 3
 """So many walks that fail alike are reduced, of those with no answer one; the others are counted."""
 
@@ -29,7 +29,7 @@ class Failing(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a walk came to."""
+    """The result of a walk."""
 
     operations: int
     counted: int
@@ -42,20 +42,20 @@ class Part(NamedTuple):
 
 @dataclass
 class Lanework:
-    """What a lane's walks came to in a shard and round, so far."""
+    """The results of a pair's walks in a shard and round so far."""
 
     figures: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)
     met_in: Counter[str] = field(default_factory=Counter)
     states: Counter[State] = field(default_factory=Counter)
     alike: dict[Any, list[tuple[str, str]]] = field(default_factory=dict)
-    """What walks that fail alike were found to be: rules and shape."""
+    """The rules and the shape of the finding of walks that fail alike."""
     fatal: int = 0
     seconds: float = 0.0
     findings: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     def add(self, part: Part) -> None:
-        """Take in what a walk came to."""
+        """Add the result of a walk."""
         self.seconds += part.seconds
         self.figures.update(walks=1, operations=part.operations, counted=part.counted)
         if part.counted:
@@ -64,7 +64,7 @@ class Lanework:
             self.states.update(part.states)
 
     def keep(self, alike: Any, make: Callable[[], Row]) -> None:
-        """Make a finding; where enough are known that are alike, count it with the first of them."""
+        """Make a finding; if enough like it are known, count it with the first of them."""
         found = self.alike.setdefault(alike, [])
         if len(found) >= (1 if self.fatal else MOST_ALIKE):
             first = self.findings[found[0]]

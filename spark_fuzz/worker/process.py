@@ -70,7 +70,7 @@ def rows(request: Request) -> list[Row]:
 
 @lru_cache(maxsize=8)  # the code of a process does not change
 def refusal(code: bytes, subjects: tuple[str, ...]) -> str:
-    """What is other here than the code of a campaign, given as JSON; empty: nothing."""
+    """How the code here differs from a campaign's, which is given as JSON; empty if it does not."""
     wanted = msgspec.json.decode(code, type=Code)
     try:
         return wanted.differs(code_here(list(subjects), wanted.kit))

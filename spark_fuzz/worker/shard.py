@@ -1,6 +1,6 @@
-"""A shard: one task's share of a round. A pure function of the manifest, the round and the shard, times aside.
+"""A shard: one task's share of a round. Except for times, it depends only on the manifest, the round and the shard.
 
-A lane's subject has a guarded process, which sends what each walk came to. If that process ends, the walk that it was
+A pair's subject has a guarded process, which sends the result of each walk. If that process ends, the walk that it was
 on is a finding, and another process goes on after it.
 """
 
@@ -31,11 +31,11 @@ from broker_tck.spark_fuzz.worker.findings import Finder
 from broker_tck.spark_fuzz.worker.lanework import Failing, Lanework, Part
 
 COUNTED = 64
-"""One walk in so many counts rules and states, and is judged by the invariants."""
+"""One walk out of this number counts rules and states, and is judged by the invariants."""
 
 
 class LaneWalker:
-    """Walks one lane of a shard, until so many operations are made or enough walks failed."""
+    """Walks one pair of a shard, until so many operations are made or enough walks failed."""
 
     def __init__(self, manifest: Manifest, lane: Lane, seed: int, parent: Any = None) -> None:
         self.subject = subject = resolve_unloaded(lane.subject)
@@ -80,7 +80,7 @@ class LaneWalker:
                 told(self.found(self.looking))
 
     def walked(self) -> Part:
-        """Make a walk; one in so many is counted, and judged by the invariants."""
+        """Make a walk; some are counted, and judged by the invariants."""
         began, run = perf_counter(), Run(self.subject, self.model.PROFILE, self.seed)
         (done,) = checked(run, range(self.number, self.number + 1), COUNTED, judged=COUNTED)
         failing = None
@@ -89,7 +89,7 @@ class LaneWalker:
         return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
     def found(self, failing: Failing) -> Lanework:
-        """Make findings of a walk; answers with all that the lane came to, these among it."""
+        """Make findings of a walk, and return all results of the pair."""
         began = perf_counter()
         self.keep(failing, self.finder.of_failing, self.finder.of_breach)
         self.work.seconds += perf_counter() - began
@@ -106,7 +106,7 @@ class LaneWalker:
             self.work.keep(invariant, partial(of_breach, walk, invariant, text))
 
     def take(self, told: Part | Lanework) -> None:
-        """Take in what a walk came to, or what the lane came to with the findings of the last one."""
+        """Take in the result of a walk, or the results of the pair with the findings of the last walk."""
         if isinstance(told, Lanework):
             self.work, self.looking = told, None
         else:
@@ -139,7 +139,7 @@ def shard_seed(manifest: Manifest, round_number: int, shard: int) -> int:
 
 
 def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = None) -> Iterator[Row]:
-    """The rows of a shard in a round. ``parent`` is a stream that ends when nobody waits for them any more."""
+    """The rows of a shard in a round. ``parent`` is a stream that ends when no process waits for the rows any more."""
     seed = shard_seed(manifest, round_number, shard)
     for lane in manifest.lanes:
         walker = LaneWalker(manifest, lane, seed, parent)
@@ -148,7 +148,7 @@ def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = 
 
 
 def lane_rows(lane: Lane, work: Lanework) -> Iterator[Row]:
-    """What a lane did, as rows, always in the same order."""
+    """The results of a pair as rows, always in the same order."""
     head = lane.subject, lane.profile
     for name in ("walks", "operations", "counted", "failing"):
         yield Row(FIGURE, *head, name, count=work.figures[name])

@@ -40,7 +40,7 @@ class Worker:
         return batch_of(rows, shard)
 
     def answered(self, request: bytes, seconds: float) -> list[Row]:
-        """The rows that answer a request. RuntimeError if the worker ends or takes longer."""
+        """The rows that answer a request. Raises RuntimeError if the worker ends or takes longer."""
         process, late = self.running(), Event()
         assert process.stdin
         assert process.stdout
@@ -65,7 +65,7 @@ class Worker:
         raise RuntimeError(f"its process ended with status {process.wait()}")
 
     def running(self) -> subprocess.Popen[bytes]:
-        """The process, a new one if there is none or it has ended. RuntimeError if there must be none any more."""
+        """The process; a new one if there is none, or if it ended. Raises RuntimeError if this worker was closed."""
         with self.starting:
             if self.over:
                 raise RuntimeError("its executor has ended")
@@ -95,7 +95,7 @@ class Worker:
 
 
 def machine(rows: list[Row]) -> list[Row]:
-    """What this machine did in a shard that was walked, as rows."""
+    """The work of this machine in a shard, as rows."""
     done: Counter[str] = Counter(shards=1)
     for row in rows:
         if row.kind == FIGURE:

@@ -122,7 +122,7 @@ def campaign(
     speed: float = 1.0,
     walks: int = 2_000,
 ) -> FakeSource:
-    """A campaign of so many rounds, and about so many walks of each lane in a round.
+    """A campaign of so many rounds, and about so many walks of each pair in a round.
 
     ``never`` has the rules that a subject never met, ``unfinished`` the rounds in which a shard was not finished.
     """
@@ -214,7 +214,7 @@ def rich() -> FakeSource:
 
 
 def flood(count: int, subjects: int = 53, rounds: int = 100, length: int = 14) -> FakeSource:
-    """So many findings, spread over many lanes."""
+    """So many findings, spread over many pairs."""
     rng = Random(3)
     lanes = [(f"mutant:number-{n}-with-a-name-of-usual-length", "timebucket-ideal") for n in range(subjects)]
     rules = required(CONTRACT, *lanes[0])

@@ -50,7 +50,7 @@ def test_watch_tells_what_the_store_has(cli: Cli, store: Path) -> None:
     status, out, err = cli("watch", store)
     assert (status, err) == (0, "")
     assert f"{totals.sum('walks'):,} walks" in out
-    assert out.endswith("nobody drives it\n")
+    assert out.endswith("no process drives it\n")
     told = json.loads(cli("watch", store, "--json")[1])
     assert (told["rounds"], told["driver"]) == (totals.rounds, "")
 
@@ -81,10 +81,10 @@ def test_rule_that_was_never_exercised_is_told_if_the_campaign_is_over(cli: Cli,
     status, out, err = cli(*arguments)
     assert (status, err) == (4, "")
     assert "DD-" in next(line for line in out.splitlines() if line.startswith("time-bucket "))
-    assert "some required rules never came up; the report says how to go on\n" in out
+    assert "some required rules never came up; the report says what to run next\n" in out
     assert cli("fuzz", "resume", store, "--json", "--processes", 1)[0] == 4
     stop(Store(str(store)))
-    assert cli("fuzz", "stop", store)[1] == f"{store}: nobody drives this campaign\n"
+    assert cli("fuzz", "stop", store)[1] == f"{store}: no process drives this campaign\n"
 
 
 def test_without_java_processes_run_the_campaign_unless_spark_is_asked_for(
@@ -95,12 +95,12 @@ def test_without_java_processes_run_the_campaign_unless_spark_is_asked_for(
     for asked in (("--executor", "spark"), ("--master", "local[2]")):
         status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits, *asked)
         assert (status, out) == (2, "")
-        assert "Java 17 or later, and there is none; `sudo apt-get install openjdk-17-jre-headless` installs" in err
+        assert "Java 17 or later, and no Java was found; `sudo apt-get install openjdk-17-jre-headless` installs" in err
         assert list(tmp_path.iterdir()) == []
     status, out, err = cli("fuzz", "--store", tmp_path / "s", *limits)
     assert "time-bucket" in out
     (line,) = err.splitlines()
-    assert line.endswith("Java 17 or later, and there is none; processes of this machine run the campaign")
+    assert line.endswith("Java 17 or later, and no Java was found; the campaign runs in processes of this machine")
 
 
 # ---- Totals

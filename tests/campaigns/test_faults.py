@@ -91,7 +91,7 @@ def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Sta
     eventually(lambda: walking(tmp_path), "shards of the first round")
     with driver.held():
         process = f"process {driver.process.pid} on "
-        refused(run("fuzz", "resume", "store", *PROCESSES), process, "`broker-tck watch store` shows it")
+        refused(run("fuzz", "resume", "store", *PROCESSES), process, "`broker-tck watch store` shows its progress")
         refused(run(*campaign("store", *PROCESSES)), "holds a campaign already; `broker-tck fuzz resume store`")
         assert json.loads(run("watch", "store", "--json").out)["driver"].startswith(process)
         assert run("fuzz", "stop", "store").out.startswith(f"store: {process}")
@@ -108,7 +108,7 @@ def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Sta
 
     assert run("fuzz", "resume", "store", *PROCESSES).status == FOUND
     same(store, reference)
-    assert run("watch", "store").out.endswith("; nobody drives it\n")
+    assert run("watch", "store").out.endswith("; no process drives it\n")
 
 
 def test_interrupt_ends_shards_that_would_take_hours(start: Start, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ DAMAGES: dict[str, tuple[Callable[[Manifest], str], str]] = {
     "of another version": (lambda known: changed(known, format=FORMAT + 1), f"a store of format {FORMAT + 1}"),
     "of several campaigns": (
         lambda known: changed(known, merged=[msgspec.to_builtins(known)] * 2),
-        "merged of 2 campaigns; it has no rounds",
+        "holds 2 merged campaigns, so it cannot make rounds",
     ),
 }
 
@@ -141,7 +141,7 @@ DAMAGES: dict[str, tuple[Callable[[Manifest], str], str]] = {
 @pytest.mark.parametrize("kind", [*DAMAGES, "that is none"])
 def test_store_that_is_not_understood_is_left_alone(reference: Path, cli: Cli, tmp_path: Path, kind: str) -> None:
     store, page = tmp_path / "store", tmp_path / "page.html"
-    says = "no campaign there; `broker-tck fuzz --store"
+    says = "has no campaign; `broker-tck fuzz --store"
     if kind in DAMAGES:
         damage, says = DAMAGES[kind]
         Store(str(store)).note([], (MANIFEST, damage(Store(str(reference)).manifest)))
@@ -155,8 +155,12 @@ def test_store_that_is_not_understood_is_left_alone(reference: Path, cli: Cli, t
 def test_campaign_of_other_code_is_not_resumed_but_can_be_watched(reference: Path, run: Run, tmp_path: Path) -> None:
     known = Store(str(reference)).manifest
     for what, code, says in (
-        ("kit", {"digest": "0" * 16}, ("cannot go on: this is other code of broker-tck", "0" * 16)),
-        ("subject", {"subjects": {SUBJECTS[2]: "0" * 16}}, (f"this is other code of the subject {SUBJECTS[2]}",)),
+        ("kit", {"digest": "0" * 16}, ("cannot continue with different code of broker-tck", "0" * 16)),
+        (
+            "subject",
+            {"subjects": {SUBJECTS[2]: "0" * 16}},
+            (f"cannot continue with different code of the subject {SUBJECTS[2]}",),
+        ),
     ):
         store = tmp_path / what
         other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, **code))

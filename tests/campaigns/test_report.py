@@ -451,7 +451,7 @@ def test_slower_and_no_longer_exercised() -> None:
     both = compare(a, b, ("a", "b"))
     assert both.slower == BUNDLED
     assert both.unexercised == [(HEAP, "DD-08")]
-    assert both.verdict == "0 new, 0 gone, 0 in both, 3 lanes slower, 1 rule no longer exercised"
+    assert both.verdict == "0 new, 0 gone, 0 in both, 3 pairs slower, 1 rule no longer exercised"
     rows = {section.title: section.rows for section in compare_text(a, b, ("a", "b"))}
     assert [row[-1] for row in rows["Rules not exercised"]] == [
         "no longer exercised",

@@ -178,9 +178,9 @@ def test_whatever_dies_hangs_or_differs_changes_nothing(
     assert ended.status == FOUND, ended.err
     name, version = OTHER
     refused, lost_tasks = ended.err.splitlines()
-    assert refused.startswith("broker-tck: left out: the executor on ")
+    assert refused.startswith("broker-tck: executor excluded: the executor on ")
     assert f" has {name} {version}, not " in refused
-    log = Path(lost_tasks.removeprefix("broker-tck: Spark lost tasks or executors; ").partition(" says")[0])
+    log = Path(lost_tasks.removeprefix("broker-tck: Spark lost tasks or executors; see ").rstrip())
     assert f"{name} {version}" in log.read_text(encoding="utf-8")
     log.unlink()
 
@@ -202,7 +202,7 @@ def test_session_whose_java_dies_is_a_line_and_processes_go_on(
     ended = driver.end()
     assert (ended.status, ended.out) == (3, "")
     go_on = "`broker-tck fuzz resume store` goes on after the last whole round"
-    assert ended.err == f"broker-tck: the Java that drives Spark has ended; {go_on}\n"
+    assert ended.err == f"broker-tck: the Java process of the Spark driver has ended; {go_on}\n"
     assert not processes(tmp_path)
     assert whole(store) < DISTURBED
     assert run("fuzz", "resume", "store", *PROCESSES).status == FOUND

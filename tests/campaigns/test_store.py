@@ -78,10 +78,10 @@ def test_campaign_on_s3_is_killed_and_resumed_to_the_very_same_rows(
     with driver.held():
         refused = run("fuzz", "resume", where, "--executor", "processes")
         driver.kill()
-    how = rf"process {driver.process.pid} on .* drives this campaign; `broker-tck watch {where}` shows it"
+    how = rf"process {driver.process.pid} on .* drives this campaign; `broker-tck watch {where}` shows its progress"
     assert re.fullmatch(rf"broker-tck: {where}: {how}\n", refused.err), refused.err
     assert (refused.status, Store(where).rounds() < ROUNDS) == (REFUSED, True), "it was killed before its end"
-    assert run("fuzz", "stop", where).out == f"{where}: nobody drives this campaign\n"
+    assert run("fuzz", "stop", where).out == f"{where}: no process drives this campaign\n"
     again = where.replace("s3:", "s3a:")
     assert run("fuzz", "resume", again, "--executor", "processes").status == FOUND
     assert outcome(where) == outcome(reference)
@@ -97,7 +97,7 @@ def test_campaign_on_s3_is_killed_and_resumed_to_the_very_same_rows(
     ("setting", "where", "says"),
     [
         ({}, "s3://none/night", "table campaign cannot be read: The specified bucket does not exist"),
-        ({}, "s3://bucket/none", "no campaign there; `broker-tck fuzz --store s3://bucket/none` starts one"),
+        ({}, "s3://bucket/none", "has no campaign; `broker-tck fuzz --store s3://bucket/none` starts one"),
         (
             {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"},
             "s3://bucket/night",

@@ -204,13 +204,13 @@ def test_executors_that_refuse_are_named_once_and_left_out(tmp_path: Path, calm:
     often = [(REFUSED, f"host {letter}") for letter in "abcde"]
     executor = Troubled(shard0=often, shard1=often[:1], shard2=[None, often[0]])
     found, said = made(tmp_path / "store", executor, 2)
-    assert (found, said) == (calm, [f"left out: host {letter}" for letter in "abcde"])
+    assert (found, said) == (calm, [f"executor excluded: host {letter}" for letter in "abcde"])
     assert len(executor.asked) == 1 + len(often) + 2
 
 
 def test_shard_that_nothing_finishes_is_a_figure_and_the_rounds_go_on(tmp_path: Path, calm: dict[str, Any]) -> None:
     found, said = made(tmp_path / "store", Troubled(shard1=[(UNFINISHED, "it ended")] * TRIES), 2)
-    assert said == ["not finished: it ended"]
+    assert said == ["shard not finished: it ended"]
     rows = Store(str(tmp_path / "store")).figures().to_pylist()
     (row,) = [row for row in rows if row["kind"] == UNFINISHED]
     seed = shard_seed(manifest(600, 3), 0, 1)
@@ -238,7 +238,7 @@ def test_worker_with_other_code_or_without_a_file_refuses(monkeypatch: pytest.Mo
     known = manifest(500, 1, Lane("resident:Jarred", PLAIN.profile))
     (tmp_path / "kit.jar").unlink()
     assert refusals(known) == [
-        f"the executor on {gethostname()} has no such subject: resident:Jarred: its file kit.jar is not there"
+        f"the executor on {gethostname()} has no such subject: resident:Jarred: its file kit.jar does not exist"
     ]
     known = manifest()
     other = msgspec.structs.replace(known, code=msgspec.structs.replace(known.code, libraries={"pyroaring": "0.0.1"}))
@@ -307,7 +307,7 @@ def test_campaign_goes_on_when_workers_always_die(start: Start, tmp_path: Path) 
     told = json.loads(ended.out)
     assert (ended.status, told["rounds"], told["findings"]) == (1, 2, [])
     assert 0 < told["unfinished"] < 6
-    assert ended.err == "broker-tck: not finished: its process ended with status -9\n"
+    assert ended.err == "broker-tck: shard not finished: its process ended with status -9\n"
     text = start("fuzz", "resume", "store", "--processes", 2).end().out
     assert f"{told['unfinished']} shard" in text
-    assert "could not be finished; the report says which, and why\n" in text
+    assert "could not be finished; the report names them and says why\n" in text

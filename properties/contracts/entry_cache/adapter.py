@@ -215,7 +215,7 @@ class Adapter(ReadersAdapter):
 
 
 def refused(l1: int, e1: int, l2: int, e2: int) -> bool:
-    """Whether a range has its ends the wrong way round. Callers of the caches refuse it, and so does the adapter."""
+    """Whether a range ends before it begins. Callers of the caches refuse it, and so does the adapter."""
     return (l1, e1) > (l2, e2)
 
 

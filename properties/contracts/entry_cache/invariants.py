@@ -130,7 +130,7 @@ def removed_is_gone(config: Config, steps: Sequence[Step]) -> Judged:
 
 def differing(said: object, gone: list[int]) -> str | None:
     """How what a removal said differs from what is gone."""
-    return None if said == gone and min(gone) >= 0 else f"{said} is said to be removed, and {gone} is gone"
+    return None if said == gone and min(gone) >= 0 else f"the cache reports {said} as removed, but {gone} are gone"
 
 
 def references_are_cached_or_held(config: Config, steps: Sequence[Step]) -> Judged:

@@ -103,7 +103,7 @@ class Adapter(ManualTimer):
     def fill(
         self, handle: str, ledger: int, entry: int, step: int, n: int, at: int, apart: int, each: int
     ) -> int | None:
-        """A view adds n messages. With none to add it is asked something, as it may refuse to be called."""
+        """A view adds n messages. If n is 0, the adapter makes another call, because a view may refuse calls."""
         tracker = self.trackers.get(handle)
         if tracker is None:
             return None

@@ -181,7 +181,10 @@ def nothing_lost(config: op.Config, steps: Sequence[Step]) -> Verdicts:
         if isinstance(o, op.Count) and step.result is not None and not erred(step):
             least = len(views.waiting[o.handle])
             if least:
-                yield index, f"{o.handle} counts {step.result}, and waits for {least}" if step.result < least else None
+                yield (
+                    index,
+                    f"{o.handle} counts {step.result} messages, but waits for {least}" if step.result < least else None,
+                )
 
 
 # ---- One view is a tracker of delayed delivery

@@ -162,7 +162,7 @@ of(Passes.spares, look="a pass that ends at the first requeued entry, or after o
 of(Passes.should_requeue, look="the limit, which holds for expected reads alone; the counter, which is raised by both")(
     instead(
         "absent",
-        "Your cache never requeues an entry; it must if that was accessed, or if reads are expected.",
+        "Your cache never requeues an entry; it must if the entry was accessed or if reads of it are expected.",
         lambda p, entry: False,
     ),
     instead(

@@ -95,7 +95,7 @@ of(PendingReads.reopens)(
 
 of(
     Answers.missing,
-    look="requests for what is cached already, for more than a run, for each entry; which of them comes first",
+    look="how the missing entries are split into requests, and the order of the requests",
 )(
     instead(
         "absent",
@@ -154,7 +154,10 @@ of(Answers.determining, look="counts that are added up over the listeners")(
         lambda a, request: [request.listeners[-1][0]],
     ),
 )
-of(Answers.populates, look="a question for each entry; entries that nobody is to read")(
+of(
+    Answers.populates,
+    look="whether each entry is asked for by itself, and whether an entry without an expected read is cached",
+)(
     instead(
         "absent",
         "Your cache does not keep what the storage answered though reads are expected.",

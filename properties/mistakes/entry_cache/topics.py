@@ -78,7 +78,7 @@ of(Cursors.rank)(
         lambda c, name: c.active.size() if name in c.active.tracked else 0,
     ),
 )
-of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors, which does not matter then")(
+of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors does not matter")(
     instead(
         "absent",
         "If reads are not counted, your cache caches nothing that a cursor read; it must if the cursor says so.",

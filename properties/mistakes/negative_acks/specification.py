@@ -58,7 +58,7 @@ of(NegativeAcks.deadline_after_firing)(
 
 
 def unsettled_by_failure(m: NegativeAcks) -> list[Emission]:
-    """Settle the timer unless a request is to fail."""
+    """Settle the timer unless a request will fail."""
     before = len(m.buckets.held)
     ids = m.buckets.take(m.clock.reading())
     if not ids or not m.calls.failing:

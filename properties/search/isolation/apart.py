@@ -1,4 +1,4 @@
-"""Traces replayed or judged in processes of their own, and what a process was on when it ended."""
+"""Traces replayed or judged in separate processes, and the trace that a process was on when it ended."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from broker_tck.properties.search.isolation.guard import MEMORY, SECONDS, End, L
 from broker_tck.properties.search.isolation.unloaded import loaded
 
 MAKING = 24
-"""So many times as long may it take to be made for the first time what is more than a Python object."""
+"""Factor of the limit for a subject that is more than a Python object, when it is made for the first time."""
 T = TypeVar("T")
 Asked = tuple[type[Reference], Any, Sequence[Operation]]
 """A trace to be replayed: beside which model, how the subject is configured, and what it is asked for."""
 
 
 def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = MEMORY) -> Limits:
-    """What the process of a subject may take."""
+    """The limits of a subject's process."""
     return Limits(seconds, memory) if subject.forks else Limits(seconds, None, MAKING)
 
 
@@ -42,7 +42,7 @@ def asked_apart(
     told: Tell = lambda message: None,
     parent: Any = None,
 ) -> T | End:
-    """What a function comes to that asks a subject for something, in a process of its own."""
+    """The result of a function that runs a subject, in a separate process."""
     return guarded(lambda tell: function(loaded(subject), tell), limits, told, subject.name, parent)
 
 
@@ -92,7 +92,7 @@ class Apart:
 def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | None]:
     """Where each of some traces fails. One process replays them all; after one that ends it, another goes on.
 
-    One that fails is replayed alone as well: what is told of it then does not depend on the others.
+    A failing trace is replayed alone as well, so its report does not depend on the others.
     """
     if not can_fork(subject.forks):
         yield from (failure(subject, *each) for each in asked)
@@ -113,7 +113,7 @@ def all_apart(subject: Subject, asked: Sequence[Asked]) -> Iterator[Failure | No
 
 
 def replay_each(asked: Sequence[Asked], subject: Subject, tell: Tell) -> None:
-    """Tell where each of some traces fails."""
+    """Send where each of some traces fails."""
     for each in asked:
         tell(failure(subject, *each))
 
@@ -127,7 +127,7 @@ def seed_of(end: End) -> int | None:
 def written_down(end: End, subject: Subject, model: type[Reference], limits: Limits, parent: Any = None) -> End | None:
     """How a process ended, with the operations of the walk that it was on: it is made again, each written down.
 
-    None: it was slow and does not hang, as no operation takes too long that has the limit for itself.
+    None if it was only slow: no operation takes too long if each has the limit for itself.
     """
     seed = seed_of(end)
     if seed is None:
@@ -159,13 +159,13 @@ def walk_of(end: End, subject: Subject, model: type[Reference], seed: int | None
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What an invariant, or a relation, says of a subject on a trace."""
+    """The verdict of an invariant, or a relation, on a subject's trace."""
 
     where: str
     subject: str
     invariant: str
     step: int | None
-    """The operation where it was broken, counted from 1; None: it was kept."""
+    """The operation where it was broken, counted from 1; None if it was kept."""
     complaint: str
 
 
@@ -180,7 +180,7 @@ def judged_apart(trace: Trace, subject: Subject, invariant: str) -> Judgement:
 
 
 def judgement(trace: Trace, subject: Subject, invariant: str) -> Judgement:
-    """Have an invariant judge a trace on a subject alone. BadInput where the contract has no such invariant."""
+    """Judge a subject's trace by an invariant, without the model. Raises BadInput if there is no such invariant."""
     known = [*(each.number for each in trace.contract.invariants), *(each.name for each in trace.contract.relations)]
     invariant = next((name for name in known if name.lower() == invariant.lower()), invariant)
     if invariant not in known:

@@ -34,37 +34,37 @@ T = TypeVar("T")
 
 MIB = 2**20
 LOOK = 0.25
-"""How often a process is looked at, in seconds."""
+"""Seconds between two looks at a process."""
 SECONDS = 5.0
-"""How long an operation may take: of the processor's time, or asleep."""
+"""Maximum time of an operation, in seconds of the processor, or asleep."""
 MEMORY = 512
-"""How many MiB a process may grow by."""
+"""Maximum growth of a process, in MiB."""
 RESERVED = 8
-"""It may reserve so many times as much as it takes: threads do."""
+"""Factor of that limit for reserved memory, because threads reserve more than they use."""
 BETWEEN = 24
-"""So many times as long may pass of the processor's time while the subject is asked nothing: the kit works."""
+"""Factor of the time limit while the kit itself works and the subject is asked nothing."""
 SOON = 0.8
-"""A walk that is not written down is ended so much sooner: it has to be made again before more is said of it."""
+"""A walk that is not written down gets only this share of the limit, because it must be made again for a report."""
 IDLE = 0.02
-"""A process that used less of the processor between two looks, in seconds, was idle."""
+"""A process is idle if it used less of the processor between two looks, in seconds."""
 HEARD = 2**16
-"""How many bytes that a process prints are passed on."""
+"""Maximum number of bytes of a process's output that are passed on."""
 GRACE = 1.0
-"""How long a process may take to end after its last word, in seconds."""
+"""Maximum time for a process to end after its last message, in seconds."""
 PR_SET_PDEATHSIG = 1
 Tell = Callable[[Any], None]
 """Sends something on the way to the result."""
 
 
 class Limits(NamedTuple):
-    """What a guarded process may take."""
+    """The limits of a guarded process."""
 
     seconds: float = SECONDS
     """How long one operation may take: of the processor's time, or asleep. 0: as long as it likes."""
     memory: int | None = MEMORY
     """How many MiB it may grow by. None: it has no limit, as a subject needs that reserves more than it takes."""
     making: float = 1
-    """So many times as long may the first subject take to be made, as one does that starts a Java."""
+    """Factor of the time limit for the first subject, which may start a Java."""
     careful: bool = False
     """Whether each operation of a walk has the limit for itself, and not a few together."""
 
@@ -84,7 +84,7 @@ class End(NamedTuple):
 
 
 class Orphaned(Exception):
-    """Nobody waits for this process's work any more."""
+    """No process waits for this process's work any more."""
 
 
 class Guarded(Generic[T]):
@@ -143,7 +143,7 @@ class Guarded(Generic[T]):
             os.setpgid(self.pid, self.pid)
 
     def live(self, answering: Connection, printing: int, guard: int) -> NoReturn:
-        """Run the function, send what it comes to, and end. Whatever the subject has left behind ends with it."""
+        """Run the function, send its result, and end, together with all that the subject left behind."""
         status, deep = 1, sys.getrecursionlimit()
         try:
             try:
@@ -162,7 +162,7 @@ class Guarded(Generic[T]):
             os._exit(status)
 
     def failure(self, error: BaseException) -> tuple[str, Any]:
-        """What is sent of an error that went through the kit: its subject's doing, or the kit's own."""
+        """The message for an error that the kit did not catch: caused by the subject, or a bug of the kit."""
         if isinstance(error, MemoryError):
             BOX.adapter = None
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -177,14 +177,14 @@ class Guarded(Generic[T]):
     # ---- Seen from outside
 
     def receive(self, ready: Iterable[Any]) -> None:
-        """Take what the process printed and sent."""
+        """Receive the output and the messages of the process."""
         if self.output in ready:
             self.hear()
         if self.answers in ready:
             self.take()
 
     def take(self) -> None:
-        """Take what the process sent."""
+        """Receive a message of the process."""
         while not self.ended and self.answers.poll():
             try:
                 kind, message = self.answers.recv()
@@ -197,7 +197,7 @@ class Guarded(Generic[T]):
                 self.finish(kind, message)
 
     def hear(self) -> None:
-        """Pass on what the process printed, as far as there is room for it."""
+        """Pass on the output of the process, up to its maximum."""
         try:
             text = os.read(self.output, HEARD)
         except BlockingIOError:
@@ -212,7 +212,7 @@ class Guarded(Generic[T]):
             sys.stderr.write(f"\nbroker-tck: {self.name} prints more than {HEARD // 1024} KiB; the rest is left out\n")
 
     def finish(self, kind: str, message: Any) -> None:
-        """Take the last word of the process."""
+        """Receive the last message of the process."""
         if kind == "end":
             self.end(End(*message))
             return
@@ -281,7 +281,7 @@ class Guarded(Generic[T]):
         return self.status
 
     def look(self) -> None:
-        """See whether the process stands still, and end it if it does. One that was stopped does not sleep."""
+        """End the process if it stands still. A stopped process does not count as asleep."""
         now, place, seen = monotonic(), self.memory.place, state_of(self.pid)
         if self.memory.head[TWICE]:
             self.end(End("Exited", ""))
@@ -359,7 +359,7 @@ def guarded(
     parent: Any = None,
     tick: Callable[[], None] = lambda: None,
 ) -> T | End:
-    """What a function comes to in a process of its own, or how that ended. See :class:`Guarded`.
+    """The result of a function in a separate process, or how that ended. See :class:`Guarded`.
 
     BadInput, or Unavailable, that it raises is raised here as BadInput, and KitFailed if it raises another error.
     """
@@ -396,7 +396,7 @@ def own_process(printing: int, limits: Limits, guard: int) -> None:
 
 
 def limit_reserved(memory: int) -> None:
-    """Let this process reserve so many MiB more, if the system tells how large it is and allows as much."""
+    """Limit how many MiB this process may reserve from now on, if the system tells its size and allows that."""
     pages = Path("/proc/self/statm")
     if pages.exists():
         size = int(pages.read_text().split()[0]) * resource.getpagesize() + memory * MIB
@@ -422,6 +422,6 @@ def ending(status: int | None) -> End:
 
 
 def can_fork(forks: bool) -> bool:
-    """Whether a subject can have a process of its own: not one in a Java, where a Java runs here already."""
+    """Whether a subject can have a separate process. A subject in Java cannot if a Java runs here already."""
     jpype = sys.modules.get("jpype")
     return forks or not (jpype and jpype.isJVMStarted())

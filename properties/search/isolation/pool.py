@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 def processes(most: int) -> ProcessPoolExecutor:
-    """One process for each core, and no more than there are things to do."""
+    """One process for each core, but no more than there are items."""
     return ProcessPoolExecutor(min(cpu_count() or 1, most or 1), get_context("spawn"), end_with_parent)
 
 
@@ -24,7 +24,7 @@ def in_parallel(
 ) -> list[R]:
     """Work on every item, on all cores, the results in the items' order.
 
-    ``progress`` is told each second how many have ended, with the result of the last; None: there is none yet.
+    ``progress`` is told each second how many have ended, with the result of the last; None if there is none yet.
     """
     ended: list[R] = []
     with processes(len(items)) as pool:
@@ -37,9 +37,9 @@ def in_parallel(
 
 
 def as_they_end(futures: Sequence[Future[R]], seconds: float = 1.0) -> Iterator[Future[R] | None]:
-    """Futures as they end, and None whenever so many seconds go by in which none does.
+    """Futures as they end, and None each time that none ends for a number of seconds.
 
-    Where nobody goes on, those that have not begun are cancelled.
+    If the caller stops, futures that have not begun are cancelled.
     """
     left = [*futures]
     try:
@@ -55,7 +55,7 @@ def as_they_end(futures: Sequence[Future[R]], seconds: float = 1.0) -> Iterator[
 
 
 def end_with_parent() -> None:
-    """Have this process end when the one that made it has: one that was killed tells nobody that no work will come."""
+    """End this process when its parent has ended. A parent that was killed cannot tell it."""
 
     def follow() -> None:
         parent = parent_process()

@@ -1,4 +1,4 @@
-"""What the system tells of a process: what it has taken, and whether it waits."""
+"""What the system knows of a process: its time, its memory, and whether it waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 def size_of(pid: int | str = "self") -> int:
-    """How many bytes a process takes; 0 where the system does not tell."""
+    """The bytes that a process takes; 0 if the system does not tell."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:
@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 
 def state_of(pid: int) -> State:
-    """What a process has taken; nothing where the system does not tell."""
+    """The time and memory of a process; zeros if the system does not tell."""
     fields = stat_of(Path(f"/proc/{pid}/stat"))
     used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
     return State(used, size_of(pid))
@@ -37,7 +37,7 @@ def all_asleep(pid: int, otherwise: bool) -> bool:
 
 
 def stat_of(file: Path) -> list[str]:
-    """The fields of a process or a thread behind its name; empty where the system does not tell."""
+    """The fields of a process or a thread behind its name; empty if the system does not tell."""
     try:
         return file.read_text().rpartition(")")[2].split()
     except OSError:

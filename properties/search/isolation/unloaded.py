@@ -1,7 +1,7 @@
-"""Subjects of other people's modules, as far as they must be known here, without importing a module here.
+"""Subjects of other people's modules, whose modules this process does not import.
 
-To import a module runs it: it may exit, hang, or start threads, which no fork has. So a guarded process imports it and
-says what the factory declares. Each process in which the subject runs imports it again.
+An import runs the module's code, which may exit, hang, or start threads that a fork would lose. So a guarded process
+imports the module and tells what the factory declares. Each process in which the subject runs imports it again.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from broker_tck.properties.search.isolation.guard import End, Limits, guarded
 T = TypeVar("T")
 
 IMPORTING = Limits(10.0, None)
-"""What a process may take that imports a module, which may start a Java."""
+"""The limits of a process that imports a module, which may start a Java."""
 
 
 class Unloaded:
-    """The factory of a subject whose module has not been imported here. Where it is called, it is.
+    """The factory of a subject whose module is not imported here. A call imports it.
 
-    It has what is asked of the factory where its subject does not run.
+    It has the attributes of the factory that are needed in a process in which the subject does not run.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -56,7 +56,7 @@ class Unloaded:
         return self.loaded(*arguments)
 
     def files(self) -> list[Any]:
-        """What the subject runs besides Python modules, as its factory names it."""
+        """The files that the subject needs besides Python modules, as its factory names them."""
         return self.named_files
 
 
@@ -69,7 +69,7 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
 
 
 def source_of(factory: Any) -> tuple[str, int] | None:
-    """The file and the line at which a factory is written; None where that is not known, as of a class of Java."""
+    """The file and the line at which a factory is written; None if that is not known, as of a class of Java."""
     if isinstance(factory, Unloaded):
         return factory.source
     try:
@@ -91,7 +91,7 @@ def loaded(subject: Subject) -> Subject:
 
 
 def safely(what: str, function: Callable[[], T]) -> T:
-    """What a function answers that imports other people's modules, in a process of its own. BadInput if that ends."""
+    """The result of a function that imports other people's modules, in a process. Raises BadInput if that ends."""
     found = guarded(lambda tell: function(), IMPORTING)
     if isinstance(found, End):
         raise BadInput(f"{what}: {found.message}")

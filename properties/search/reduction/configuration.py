@@ -54,7 +54,7 @@ def shorter_lists(prober: Prober) -> None:
 
 
 def set_to(config: Any, field: str, value: Any) -> Any:
-    """A configuration with another value of a field; None where it may not have that: a multiplier has three parts."""
+    """A configuration with another value of a field; None if it may not have that: a multiplier has three parts."""
     try:
         return msgspec.convert({**msgspec.to_builtins(config), field: value}, type(config))
     except msgspec.ValidationError:

@@ -108,7 +108,7 @@ def closed_up(
 ) -> list[Operation] | None:
     """The operations with another gap below the number of a rank; what is not below it moves along.
 
-    None where no number has that rank: the trace fails before it now.
+    None if no number has that rank: the trace fails before it now.
     """
     order = ranked(operations, numbers)
     if rank >= len(order):
@@ -143,7 +143,7 @@ def all_renumbered(field: str, operations: Sequence[Operation], value: Any, othe
 
 
 def with_field(i: int, field: str, operations: list[Operation], _value: Any, other: Any) -> list[Operation] | None:
-    """The operations with another value in a field of one of them; None where the trace fails before it now."""
+    """The operations with another value in a field of one of them; None if the trace fails before it now."""
     if i >= len(operations):
         return None
     return [*operations[:i], structs.replace(operations[i], **{field: other}), *operations[i + 1 :]]

@@ -12,7 +12,7 @@ from broker_tck.properties.search.reduction.shorter import kept
 Fails = Callable[[Any, Sequence[Operation]], int | None]
 """Whether a trace still fails in the same way, and at which operation."""
 Changed = Callable[[list[Operation], Any, Any], list[Operation] | None]
-"""The operations with another value in place of one; None where there is no place for it any more."""
+"""The operations with another value in place of one; None if there is no place for it any more."""
 Rewrites = Callable[[Sequence[Operation]], Iterator[list[Operation]]]
 """Shorter traces to try."""
 Without = Callable[[Any, Sequence[Operation], Collection[int]], Iterator[list[Operation]]]

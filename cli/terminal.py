@@ -1,4 +1,4 @@
-"""Findings on this terminal: as wide as it is, and in colours, which other places do not get."""
+"""Failure reports on standard output: as wide as the terminal, and in colour if it shows colours."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from broker_tck.properties.report.lines import EXPECTED, SEEN, WIDTH, Shown, as_
 COLOURS = {WHAT: "red", RULE: "yellow", EXPECTED: "green", SEEN: "red", REPLAY: "cyan"}
 BOLD = (WHAT, RULE)
 NARROWEST = 40
-"""What is folded is not made narrower than this, however narrow the terminal is."""
+"""Text is never folded to fewer columns than this."""
 
 
-def story_here(told: FindingResult) -> str:
-    """A finding as text, for standard output."""
+def report_here(told: FindingResult) -> str:
+    """The failure report of a finding, for standard output."""
     return story(told, width_here(), shown_here())
 
 
 def shown_here() -> Shown:
-    """What makes of a part of a story what is printed on standard output."""
+    """The function that formats a part of a failure report for standard output."""
     return coloured if in_colours() else as_it_is
 
 
 def width_here(otherwise: int = WIDTH) -> int:
-    """How wide the terminal is; ``otherwise`` where there is none."""
+    """The columns of the terminal; ``otherwise`` if standard output is no terminal."""
     return max(shutil.get_terminal_size().columns, NARROWEST) if sys.stdout.isatty() else otherwise
 
 
 def in_colours() -> bool:
-    """Whether standard output is a terminal, and whoever sits at it has not asked for no colours."""
+    """Whether standard output is a terminal, and the variable NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def coloured(part: str, text: str) -> str:
-    """A part of a story in its colour; what is in the text stays as it is."""
+    """A part of a failure report in its colour."""
     return click.style(text, fg=COLOURS[part], bold=part in BOLD or None)
