@@ -48,7 +48,7 @@ class Reference(ABC):
 
     PROFILE: ClassVar[str]
     """The name of the profile that this class embodies."""
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = ()
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = ()
     """Rules that no clause embodies: invariants and informative ones."""
     BREAKS: ClassVar[tuple[str, ...]] = ()
     """Invariants that this profile is known to break, by number, and relations, by name."""

@@ -320,7 +320,7 @@ class ActiveCursors(Reference):
         """Nothing: a question may change a container, so each is an operation."""
         return ()
 
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = (
         informative(
             "CC-01",
             "A container adds, updates and removes cursors, and answers with the slowest position and ranks.",

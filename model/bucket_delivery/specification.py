@@ -442,7 +442,7 @@ class Tracker(Part):
 
 # ---- The rules that no clause embodies
 
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     informative(
         "BD-01",
         "A tracker holds positions, a growing bucket, a queue of what is loaded, and sealed buckets by range.",
@@ -517,7 +517,7 @@ class BucketDelivery(Reference):
 
     PROFILE = "ideal"
     Tracker: type[Tracker] = Tracker
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
 
     def __init__(self, config: Config) -> None:
         self.config = config

@@ -257,7 +257,7 @@ class MemoryEstimate(Part):
         return Allowed(lambda seen: self.permits(seen, count), self.follow, self.bytes_for(count), says)
 
 
-WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     invariant(
         "DD-07",
         "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
@@ -317,7 +317,7 @@ class DelayedDelivery(Reference):
     Index = Index
     MemoryEstimate = MemoryEstimate
     FixedDelay = FixedDelay
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = WITHOUT_A_CLAUSE
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     ALIKE: ClassVar[bool] = True
     """Messages for one time fare alike, and the second changes the index alone. A subclass must say so for itself."""
 

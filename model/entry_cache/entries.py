@@ -70,7 +70,7 @@ class Cached:
     cache: Cache
     position: Position
     size: int
-    counter: Count | None
+    expected_reads: Count | None
     """Reads still expected; None: nobody counts them."""
     stamp: int
     """When it was put into the queue, for the first time or again."""
@@ -78,13 +78,13 @@ class Cached:
     accessed: bool = False
     blank: bool = False
     """Whether its place in the queue stands for nothing any more."""
-    count: int = 1
+    references: int = 1
     """References to the value: that of its cache, and those of readers."""
 
     @property
     def reads(self) -> int | None:
         """How many reads are still expected."""
-        return None if self.counter is None else self.counter.left
+        return None if self.expected_reads is None else self.expected_reads.left
 
     @property
     def cached(self) -> bool:
@@ -211,7 +211,7 @@ class Store(Part):
     @rule("EC-12", source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955")
     def gives_back(self, entry: Cached) -> int:
         """An entry is removed once, and the cache gives its reference back once."""
-        return 1 if entry.count else 0
+        return 1 if entry.references else 0
 
     @rule("EC-12")
     def counted(self, entry: Cached) -> Removed:
@@ -225,15 +225,15 @@ class Store(Part):
             add(removed, self.remove(entry))
         return removed
 
-    @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.count > 1)
+    @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.references > 1)
     def let_go(self, entry: Cached) -> None:
         """A value that a reader holds stays valid outside the cache, and is freed when the last holder lets go."""
         self.release(entry, self.gives_back(entry))
 
     def release(self, entry: Cached, times: int) -> None:
         """Give references to a value back. With the last it is freed, and there are no more."""
-        self.references -= 0 < entry.count <= times
-        entry.count, missing = max(entry.count - times, 0), times > entry.count
+        self.references -= 0 < entry.references <= times
+        entry.references, missing = max(entry.references - times, 0), times > entry.references
         if missing:
             raise Fault("RuntimeError")
 
@@ -262,7 +262,7 @@ class Lookup(Part):
     @rule("EC-09")
     def hands_out(self, entry: Cached) -> bool:
         """A value whose last reference is gone cannot be retained: it is a miss."""
-        return entry.count > 0
+        return entry.references > 0
 
     @rule("EC-10", source="RangeCache.getRange")
     def within(self, position: Position, first: Position, last: Position) -> bool:

@@ -237,10 +237,15 @@ class Reads(Part):
 
     # ---- Readers are answered
 
-    @rule("EC-48", source="RangeEntryCacheImpl, PR 24623", needs="reads", when=lambda r, reader, cached: cached.counter)
+    @rule(
+        "EC-48",
+        source="RangeEntryCacheImpl, PR 24623",
+        needs="reads",
+        when=lambda r, reader, cached: cached.expected_reads,
+    )
     def take_cached(self, reader: Reader, cached: Cached) -> None:
         """The entry in the cache and the one that is returned share a count, so that the reader's release lowers it."""
-        self.hand_over(reader, cached.position[1], cached.counter)
+        self.hand_over(reader, cached.position[1], cached.expected_reads)
 
     def hand_over(self, reader: Reader, number: int, count: Count | None) -> None:
         """A reader has an entry, with a reference of its own."""

@@ -45,19 +45,19 @@ class WholeRanges(Answers):
 
 def counted_if_valid(_: Store, entry: Cached) -> Removed:
     """What somebody released once too often is never taken off the size."""
-    return [1, entry.size] if entry.count else [0, 0]
+    return [1, entry.size] if entry.references else [0, 0]
 
 
 def blanks_if_valid(_: Store, entry: Cached) -> None:
     """What somebody released once too often keeps its place in the queue, until a pass removes it once more."""
-    entry.blank = entry.count > 0
+    entry.blank = entry.references > 0
 
 
 def hands_count_on(store: Store, entry: Cached) -> bool:
     """A refused insertion hands its read count to the entry that is there, unless nobody can hold that."""
     there = entry.cache.entries.get(entry.position)
-    if there and there.count:
-        there.counter = entry.counter
+    if there and there.references:
+        there.expected_reads = entry.expected_reads
     return Store.enter(store, entry)
 
 
@@ -229,8 +229,8 @@ class Legacy(EntryCaches):
     Passes = LargestFirst
     Manager = RefusingManager
     manager: RefusingManager
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
-        *EntryCaches.UNEMBODIED,
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = (
+        *EntryCaches.WITHOUT_CLAUSE,
         informative(
             "EC-64",
             "A pass can free less than it was asked for, if the caches that it takes from are small.",

@@ -4,8 +4,8 @@ Read it from top to bottom. A method under ``@rule`` is a clause: its docstring 
 code. The methods named as operations are flows: they say which clauses apply, and in which order. The whole has parts,
 each with rules and state of its own: ``entries`` are stored in caches and in the queue, ``eviction`` takes them out,
 ``topics`` have ledgers and cursors, ``readers``, ``reads`` and ``read_limit`` say how a read goes, and ``overlapping``
-what calls may do between the steps of others. Rules without a clause are in ``unembodied``, what each release of the
-broker does otherwise in ``releases``.
+what calls may do between the steps of others. Rules without a clause are in ``without_clause``. The clauses that each
+release of the broker replaces are in ``releases``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
-from broker_tck.model.entry_cache.unembodied import UNEMBODIED
+from broker_tck.model.entry_cache.without_clause import WITHOUT_CLAUSE
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference
 from broker_tck.model.rules import Rule, rule
 
@@ -56,7 +56,7 @@ class EntryCaches(Reference):
     """Entry caches as PIP-430 has them: a queue for all topics, and reads still expected that keep an entry longer."""
 
     PROFILE = "ideal"
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     ReadCounts = ReadCounts
     Store = Store
     Lookup = Lookup
@@ -195,7 +195,7 @@ class EntryCaches(Reference):
         """Read an entry and keep it."""
         found = self.looked_up(self.caches[cache], (ledger, entry), alone=True)
         if found:
-            found.count += 1
+            found.references += 1
             self.holds.append(found)
         return "hit" if found else "miss"
 
@@ -209,7 +209,7 @@ class EntryCaches(Reference):
     def spoil(self, cache: int, ledger: int, entry: int) -> bool:
         """Let go of a value once too often, if only the cache holds it; answers whether it was."""
         there = self.caches[cache].entries.get((ledger, entry))
-        if there is None or there.count != 1 or there is not self.stored.get((cache, there.position)):
+        if there is None or there.references != 1 or there is not self.stored.get((cache, there.position)):
             return False
         self.store.release(there, 1)
         return True
@@ -233,10 +233,10 @@ class EntryCaches(Reference):
     def counted(self, cache: int, position: Position, change: Callable[[Count], None]) -> int | str:
         """Change the count of the value that was stored last under a key."""
         entry = self.stored.get((cache, position))
-        if entry is None or entry.counter is None:
+        if entry is None or entry.expected_reads is None:
             return "none"
-        change(entry.counter)
-        return entry.counter.left
+        change(entry.expected_reads)
+        return entry.expected_reads.left
 
     # ---- Removing
 
@@ -392,7 +392,7 @@ class EntryCaches(Reference):
         "RC-11",
         source="PIP-430",
         needs="reads",
-        when=lambda m, topic, before: any(entry.counter for entry in m.caches[topic].entries.values()),
+        when=lambda m, topic, before: any(entry.expected_reads for entry in m.caches[topic].entries.values()),
     )
     def moved(self, topic: int, before: Position | None) -> None:
         """A cursor that comes, moves or leaves does not change the counts of what is cached."""

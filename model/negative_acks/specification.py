@@ -372,7 +372,7 @@ INVARIANTS = {
     "P15": "With one precision bit more, two neighbouring buckets become one.",
 }
 """The properties of PIP-393 that a tracker is judged by, without the model."""
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     *(invariant(number, sentence, source="properties of PIP-393") for number, sentence in INVARIANTS.items()),
     informative(
         "NA-02",
@@ -494,7 +494,7 @@ class NegativeAcks(Reference):
     """Whether the timer runs at a third of the delay, whatever is held."""
     SCALE: ClassVar[int] = 1
     """How many units of the clock that times are read from make a millisecond."""
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     Clock = Clock
     Delays = Delays
     Buckets = Buckets

@@ -253,7 +253,7 @@ class Pruner(Part):
 
 
 ONE_TOPIC = "a subject is the manager of one topic"
-WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     informative(
         "TD-01",
         "There is a factory for a broker, a manager for a topic, and a light tracker, the view, for a dispatcher.",
@@ -331,7 +331,7 @@ class TopicDelivery(Reference):
     """Copies in buckets, held once whatever the number of views; the views; and one timer."""
 
     PROFILE = "ideal"
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = WITHOUT_A_CLAUSE
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     Timer = Timer
     Buckets = Buckets
     Index = Index

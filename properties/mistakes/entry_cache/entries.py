@@ -63,7 +63,7 @@ of(
         )
         for name, attribute in (
             ("the time", "stamp"),
-            ("the count", "counter"),
+            ("the count", "expected_reads"),
             ("the access", "accessed"),
             ("the requeueings", "requeued"),
         )
@@ -302,7 +302,9 @@ of(Lookup.of_ledger, look="the first entry of the next ledger")(
 of(Store.gives_back, look="two ways out that both count; a reference that is not given back, or given back twice")(
     instead("absent", "Your cache never lets go of an entry that it removed.", lambda s, entry: 0),
     instead(
-        "twice", "Your cache lets go of a removed entry twice; once is right.", lambda s, entry: 2 * (entry.count > 0)
+        "twice",
+        "Your cache lets go of a removed entry twice; once is right.",
+        lambda s, entry: 2 * (entry.references > 0),
     ),
     instead(
         "of a freed value too",
@@ -319,14 +321,14 @@ of(Store.counted)(
     instead(
         "the size that it has now",
         "Your cache takes off the size that an entry has now; it must be the size as it was inserted.",
-        lambda s, entry: [1, entry.size if entry.count else 0],
+        lambda s, entry: [1, entry.size if entry.references else 0],
     ),
 )
 of(Store.let_go, look="a removal that frees what others hold")(
     instead(
         "frees what is held",
         "Your cache frees a value that a reader still holds; the last holder frees it.",
-        lambda s, entry: s.release(entry, entry.count),
+        lambda s, entry: s.release(entry, entry.references),
         was="store.FreesHeld: a removal frees what readers hold",
     ),
 )

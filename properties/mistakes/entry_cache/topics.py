@@ -167,8 +167,8 @@ def coming_raises_counts(cursor: Method, model: EntryCaches, topic: int, name: i
 def correct(model: EntryCaches, topic: int, by: int) -> None:
     """Change the counts of what is cached of a topic."""
     for entry in model.caches[topic].entries.values():
-        if entry.counter is not None:
-            entry.counter.left += by
+        if entry.expected_reads is not None:
+            entry.expected_reads.left += by
 
 
 of(EntryCaches.invalidate_all)(

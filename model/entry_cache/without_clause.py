@@ -19,7 +19,7 @@ def follows(number: str, sentence: str, of: str) -> Rule:
     return informative(number, sentence, source=f"follows from {of}", why=f"it is checked with {of}")
 
 
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     invariant(
         "EC-01",
         "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
