@@ -177,7 +177,7 @@ class LazyOrder(Order):
 
     @rule("CC-09", when=lambda o, cursor: True)
     def releases(self, cursor: Cursor) -> bool:
-        """A removed object is let go of, even if one of its name is added before the list unlinks it."""
+        """The list lets go of a removed object, even if a cursor of its name is added before the list unlinks it."""
         return True
 
     def add_again(self, cursor: Cursor, at: Position | None) -> None:

@@ -60,7 +60,7 @@ class Maintenance(Part):
 
     @rule("BD-26", needs="maintenance")
     def busy(self) -> bool:
-        """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
+        """If a seal makes too many buckets, it starts a trim, then a merge if needed; one chain runs at a time."""
         return self.chain is not None and not self.chain.settled
 
     def after_seal(self) -> None:
@@ -80,7 +80,7 @@ class Maintenance(Part):
 
     @rule("BD-30", source=f"{TRACKER}, PRs 26240, 26309", needs="maintenance")
     def is_trimmed_at(self, ledgers: Range) -> bool:
-        """A trim deletes the buckets all of whose ledgers are below that of the mark-delete position."""
+        """A trim deletes a bucket if all of its ledgers are below that of the mark-delete position."""
         return self.tracker.is_orphan(ledgers[1])
 
     def victims(self) -> list[Piece]:
@@ -99,12 +99,12 @@ class Maintenance(Part):
 
     @rule("BD-30", needs="maintenance")
     def stored(self, victim: Bucket) -> Promise:
-        """A trim waits until a bucket is stored before it deletes that."""
+        """A trim deletes a bucket only after it is stored."""
         return victim.created
 
     @rule("BD-30", needs="maintenance")
     def is_still_victim(self, victim: Bucket) -> bool:
-        """A bucket that is gone by then, or no longer below that position, is not trimmed."""
+        """A trim spares a bucket that is gone by then, or no longer below that position."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
     @rule("BD-30", needs="maintenance")
@@ -114,7 +114,7 @@ class Maintenance(Part):
 
     @rule("BD-30", needs="maintenance")
     def trimmed(self, victim: Piece) -> None:
-        """What a trimmed bucket held is held no longer."""
+        """The tracker no longer holds the messages of a trimmed bucket."""
         if self.placed.has(victim.bucket):
             self.tracker.loading.take_out(victim.bucket)
             self.tracker.held.trimmed(victim.bucket)
@@ -166,7 +166,7 @@ class Maintenance(Part):
 
     @rule("BD-28", needs="maintenance")
     def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
-        """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
+        """The merged bucket has all messages of its sources, in their order, and lies over their whole range."""
         return merge(*sources)
 
     @rule("BD-28", needs="maintenance")
@@ -215,12 +215,12 @@ class Recovery(Part):
 
     @rule("BD-34", source=f"{TRACKER}, PR 25990")
     def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
-        """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
+        """The bucket that begins first is placed first, whatever the order of the keys; of equal ones, the longer."""
         return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
 
     @rule("BD-34")
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
-        """A recovered bucket whose range meets a placed one is deleted."""
+        """If the range of a recovered bucket meets a placed bucket, the recovered one is deleted."""
         if self.placed.meeting(bucket.ledgers):
             return [piece_of(bucket)]
         self.placed.put(bucket)
@@ -246,7 +246,7 @@ class Recovery(Part):
 
     @rule("BD-39", source="ImmutableBucket")
     def first_segment(self, about: Sequence[About]) -> int:
-        """A recovery skips the first segments if all of their messages are due; a bucket of no others is deleted."""
+        """A recovery skips the first segments whose messages are all due; a bucket without others is deleted."""
         return 1 + sum(each.last_time <= self.tracker.cutoff() for each in about)
 
     @rule(
@@ -255,19 +255,19 @@ class Recovery(Part):
         when=lambda r, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
     )
     def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
-        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
+        """If a recovery cannot read a snapshot that may be there, it fails as a whole and deletes nothing."""
         for outcome, _ in read.values():
             if outcome != OK and self.fails_recovery(outcome):
                 raise Fault(FAULTS[outcome])
 
     @rule("BD-36", source=TRACKER)
     def fails_recovery(self, outcome: int) -> bool:
-        """A bucket whose snapshot is not there, or has nothing that can be read, is dropped, and its key removed."""
+        """If a snapshot is missing or damaged, its bucket is dropped, and its key is removed."""
         return outcome == NOT_PERSISTED
 
     @rule("BD-37", source=TRACKER, when=lambda r, read: bool(read))
     def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
-        """Of each recovered bucket one segment is loaded; this and those behind it are held, wherever the cursor is."""
+        """A recovery loads one segment of each bucket; this and those behind it are held, wherever the cursor is."""
         for piece, (_, segment) in read.items():
             if segment:
                 self.tracker.loading.load_into_memory(piece.bucket, segment)

@@ -263,7 +263,7 @@ class Snapshots(Part):
 
     @rule("BD-15", source="ImmutableBucket, PR 19577")
     def retried(self, outcome: int, attempts: int) -> bool:
-        """A call that was not persisted is made again at once, four times in all; any other failure is final."""
+        """If a call was not persisted, it is repeated at once, four attempts in all; any other failure is final."""
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
     async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
@@ -293,7 +293,7 @@ class Snapshots(Part):
 
     @rule("BD-13", source="the snapshot's format, PR 19706")
     def about(self, segment: Segment) -> About:
-        """A snapshot says of each segment which positions it has, and its first and last time."""
+        """A snapshot lists the positions of each segment, and its first and last time."""
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
     async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
@@ -333,7 +333,7 @@ class Snapshots(Part):
         when=lambda s, bucket: bucket.id is None,
     )
     def begin_deletion(self, bucket: Bucket) -> Promise:
-        """A bucket that could not be stored has no snapshot that could be deleted."""
+        """If a bucket could not be stored, no snapshot is deleted for it."""
         return settled(True) if bucket.id is None else started(self.delete_snapshot(bucket, bucket.id))
 
     @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401", when=lambda *_: True)
@@ -352,7 +352,7 @@ class Snapshots(Part):
 
     @rule("BD-17")
     def updated_again(self, outcome: int, attempts: int) -> bool:
-        """A key update that meets a bad version is made again, four times in all; one that fails otherwise is not."""
+        """If a key update meets a bad version, it is repeated, four attempts in all; any other failure is final."""
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
     @rule("BD-17", when=lambda *_: True)
@@ -382,7 +382,7 @@ class Snapshots(Part):
 
     @rule("BD-17", when=lambda s, update: s.updating)
     def in_turn(self, update: Update) -> Promise:
-        """Key updates are made one after another."""
+        """Key updates run one at a time."""
         outcome = Promise()
         if self.updating:
             self.updates.append((update, outcome))

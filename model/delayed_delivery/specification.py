@@ -64,7 +64,7 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """The bucket of a time is that time rounded down to a multiple of the width; in strict mode up, or the last."""
+        """A bucket's key is a time rounded down to a multiple of the width; in strict mode up, to the last at most."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:
@@ -132,7 +132,7 @@ class Index(Part):
 
     @rule("DD-11", source=f"{IN_MEMORY}, PR 25681, issue 25617")
     def put(self, position: Position, bucket: Bucket) -> bool:
-        """A position that its bucket holds already stays one copy; the add is accepted all the same."""
+        """If a bucket holds a position already, another add of it is accepted, and the position stays one copy."""
         new = position not in bucket
         bucket[position] = 1
         return new
@@ -172,7 +172,7 @@ class Index(Part):
 
     @rule("DD-01", source=IN_MEMORY)
     def stays(self, bucket: Bucket) -> bool:
-        """A bucket goes with its last message."""
+        """A bucket leaves the index with its last message."""
         return bool(bucket)
 
     @rule("DD-30", source=f"{IN_MEMORY}, issue 8689, PR 14740", when=lambda i: i.held)
@@ -234,7 +234,7 @@ class MemoryEstimate(Part):
 
     @rule("DD-29", source=f"{IN_MEMORY}, PR 25990", needs="memory_estimate")
     def bytes_for(self, count: int) -> int:
-        """The memory estimate is 0 if and only if nothing is held; it does not fall by adds nor rise by takes."""
+        """The memory estimate is 0 if and only if nothing is held; no add lowers it, and no get raises it."""
         return BYTES * count
 
     def permits(self, seen: object, count: int) -> bool:
@@ -266,7 +266,7 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
     ),
     invariant(
         "DD-08",
-        "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
+        "If a message that was handed out is offered again with its own time and no smaller tick, it is refused.",
         source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
     ),
     informative(
@@ -402,7 +402,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-17", source=f"{IN_MEMORY}, PRs 16609, 17907")
     def pause(self) -> bool:
-        """Deliveries do not pause while a message is available, which is asked last."""
+        """Deliveries do not pause while a message is available; the tracker checks that last."""
         return self.wants_pause() and not self.has()
 
     @rule("DD-17")
@@ -446,7 +446,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-32", source=f"{ABSTRACT}, PR 18000", when=lambda m: m.closed or m.timer.timeout is not None)
     def close(self) -> None:
-        """A close disarms the timer, and may be repeated; the count that follows is not specified."""
+        """A close disarms the timer, and may be repeated; the count after it is not specified."""
         self.timer.close()
         self.closed = True
 

@@ -112,12 +112,12 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-50", source="PendingReadsManager, PR 17241", needs="reads")
     def joins(self, request: Request, first: int, last: int) -> bool:
-        """A read joins those that run already, in whatever part they overlap."""
+        """A read joins the running reads that it overlaps, whichever part they share."""
         return request.first <= last and first <= request.last
 
     @rule("EC-50", needs="reads")
     def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
-        """A read joins only reads of its own cache and ledger; what a disabled cache reads cannot be joined."""
+        """A read joins only reads of its own cache and ledger; reads of a disabled cache cannot be joined."""
         return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
 
     def join(self, reader: Reader, run: Run, disabled: bool) -> tuple[int, list[int]]:
@@ -158,12 +158,12 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-54", source="RangeEntryCacheImpl, 2026", needs="reads")
     def forgets_at(self, kind: int) -> bool:
-        """A storage read that fails has all running reads of its ledger forgotten, except for too many requests."""
+        """If a storage read fails, running reads of its ledger are forgotten, except after too many requests."""
         return kind != BUSY
 
     @rule("EC-54", needs="reads", when=lambda p, request: not request.reopened)
     def reopens(self, request: Request) -> bool:
-        """A read whose ledger handle was closed is made once more, once."""
+        """If a read fails because its ledger handle was closed, it is repeated, but only once."""
         return not request.reopened
 
 

@@ -143,7 +143,7 @@ class EntryCaches(Reference):
 
     @rule("EC-06", source="RangeCache.put", when=lambda m, cache, ledger, entry: True)
     def misput(self, cache: int, ledger: int, entry: int) -> bool:
-        """A value of another position than its key is refused with an error, and nothing changes."""
+        """If a value's position is not its key, the value is refused with an error, and nothing changes."""
         raise Fault("IllegalArgumentException")
 
     def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
@@ -275,7 +275,7 @@ class EntryCaches(Reference):
 
     @rule("EC-16", source="RangeCache.clear, PR 10225", when=lambda m, cache: cache.entries)
     def empty(self, cache: Cache) -> Removed:
-        """Clearing removes everything, and answers with what it removed."""
+        """A clear removes everything, and answers with the entries and bytes that it removed."""
         return self.store.remove_all([*cache.entries.values()])
 
     @rule("EC-16", needs="reads", when=lambda m, cache: m.pending_reads.runs(cache))
@@ -292,7 +292,7 @@ class EntryCaches(Reference):
 
     @rule("EC-18", source=f"{MANAGER}.removeEntryCache", when=lambda m, cache: cache.entries)
     def close(self, cache: Cache) -> None:
-        """A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue."""
+        """A topic that is closed clears its cache; entries inserted into it later count, and leave by the queue."""
         self.store.remove_all([*cache.entries.values()])
         self.pending_reads.forget(cache)
 
@@ -341,7 +341,7 @@ class EntryCaches(Reference):
 
     @rule("EC-19", needs="manager", when=lambda m, size: m.store.total > size)
     def resize(self, size: int) -> None:
-        """A new largest size, or watermark, removes nothing by itself; the next pass goes by it."""
+        """A new largest size or watermark removes nothing by itself; the next pass uses it."""
         self.manager.max_size = size
 
     def set_watermark(self, percent: int) -> None:
@@ -395,7 +395,7 @@ class EntryCaches(Reference):
         when=lambda m, topic, before: any(entry.expected_reads for entry in m.caches[topic].entries.values()),
     )
     def moved(self, topic: int, before: Position | None) -> None:
-        """A cursor that comes, moves or leaves does not change the counts of what is cached."""
+        """A cursor that comes, moves or leaves does not change the counts of cached entries."""
         cursors = self.cursors[topic]
         now = cursors.slowest(before)
         if not cursors.moves_invalidate() or now == before:
@@ -544,7 +544,7 @@ class EntryCaches(Reference):
 
     @rule("EC-17", source="RangeCacheRemovalQueue, PR 24623", needs="steps")
     def total_shown(self) -> int:
-        """A pass takes what it removed off the broker's size at its end, and off the cache's at once."""
+        """A pass lowers a cache's size at each removal, and the broker's size at its end."""
         return self.store.total + sum(removed[1] for removed in self.steps.passing)
 
     def seen(self) -> tuple[Any, ...]:

@@ -126,12 +126,12 @@ class ThrottledPruner(Pruner):
 
     @rule("TD-22")
     def ratio_of(self, ratio: float | None) -> float:
-        """A share that is no number is 0.5; one below 0 is 0, and one above 1 is 1."""
+        """A share that is not a number counts as 0.5, one below 0 as 0, and one above 1 as 1."""
         return USUAL_RATIO if ratio is None or isnan(ratio) else min(max(ratio, 0.0), 1.0)
 
     @rule("TD-24", source=f"{MANAGER}; T-14, T-15")
     def fails(self, views: Collection[SubscriptionView]) -> bool:
-        """A try with something held and nobody registered is an error; what was to be handed out is lost with it."""
+        """If copies are held and no view is registered, a prune is an error; the messages of that get are lost."""
         return not views
 
 
@@ -153,7 +153,7 @@ class MeasuredSets(MemoryEstimate):
 
     @rule("TD-25", source=f"{MANAGER}; T-10")
     def freed(self, entries: int, left: int, whole: bool) -> int:
-        """A set of entries that a prune drops as a whole takes a byte more off the estimate than it had added."""
+        """If a prune drops a whole set of entries, the estimate loses a byte more than the set had added."""
         return self.size(entries) - (0 if whole else self.size(left))
 
 
@@ -235,7 +235,7 @@ class Pip448(TopicDelivery):
 
     @rule("TD-23", source=MANAGER)
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
-        """A prune is tried at the end of every get, whatever that hands out, and by firings; by nothing else."""
+        """Only gets and firings try a prune; every get does so at its end, whatever it hands out."""
         out = super().hand_out(view, most)
         self.try_to_prune()
         return out
