@@ -34,7 +34,7 @@ FAULTS = {
     MISSING: "BucketNotExistException",
     UNREADABLE: "InvalidSnapshotException",
 }
-"""What a recovery raises, by why a bucket could not be read."""
+"""The exception that a recovery raises, by the reason why a bucket could not be read."""
 TRACKER = "BucketDelayedDeliveryTracker"
 
 
@@ -42,7 +42,7 @@ TRACKER = "BucketDelayedDeliveryTracker"
 
 
 class Maintenance(Part):
-    """Trims and merges a tracker's buckets if a seal made too many. There is one chain of such work at a time."""
+    """Trims and merges a tracker's buckets if a seal made too many. One chain of a trim and a merge runs at a time."""
 
     Selection = Selection
 
@@ -84,11 +84,11 @@ class Maintenance(Part):
         return self.tracker.is_orphan(ledgers[1])
 
     def victims(self) -> list[Piece]:
-        """Where buckets lie that are to be trimmed, in the order in which that is done."""
+        """The places of the buckets that must be trimmed, in the order of trimming."""
         return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
 
     async def trim(self, victim: Piece) -> bool:
-        """Trim a bucket, if that is still to be done; whether the chain goes on."""
+        """Trim a bucket, if it must still be trimmed; answers whether the chain goes on."""
         await self.stored(victim.bucket)
         if not self.is_still_victim(victim.bucket):
             return True
@@ -122,7 +122,7 @@ class Maintenance(Part):
     # ---- Merge
 
     async def merge(self) -> None:
-        """Merge what is chosen: read all of it, then put one bucket in its place."""
+        """Merge the chosen buckets: read all of them, then put one bucket in their place."""
         sources = self.selection.choose(self.placed.buckets())
         if not sources:
             return
@@ -186,7 +186,7 @@ class Recovery(Part):
         self.placed = tracker.placed
 
     def recover(self, keys: Sequence[Range], failing: int) -> None:
-        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
+        """Take over the buckets of the keys; the first ``failing`` reads fail. Fault if a bucket cannot be read."""
         snapshots = self.tracker.snapshots
         snapshots.recovering, snapshots.failing = True, failing
         useless = self.place_all(keys)
@@ -197,13 +197,13 @@ class Recovery(Part):
         snapshots.recovering = False
 
     def drop(self, pieces: Iterable[Piece]) -> None:
-        """Delete the buckets that are of no use."""
+        """Delete the buckets that are not used."""
         for piece in pieces:
             self.placed.discard(piece.low, piece.high)
             self.tracker.delete(piece.bucket)
 
     def place_all(self, keys: Sequence[Range]) -> list[Piece]:
-        """Place the buckets of all keys that need a place; answers with those that are of no use any more."""
+        """Place the buckets of all keys that need a place; answers with those that are not used any more."""
         useless: list[Piece] = []
         for ledgers in self.in_order(keys):
             bucket = Bucket(ledgers)

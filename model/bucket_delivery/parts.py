@@ -23,11 +23,11 @@ class Piece(NamedTuple):
 
     @property
     def ledgers(self) -> Range:
-        """Its ends, without a word on whether they belong to it."""
+        """The ledgers at its ends, whether or not they belong to it."""
         return self.low[0], self.high[0]
 
     def meets(self, low: Cut, high: Cut) -> bool:
-        """Whether it has something in common with what lies between two cuts."""
+        """Whether it overlaps the range between two cuts."""
         return self.low < high and low < self.high
 
 

@@ -57,7 +57,7 @@ class Config(Protocol):
 
 
 class Sealing(Part):
-    """Keeps what was added in the growing bucket or in the shared queue, and makes sealed buckets."""
+    """Keeps added messages in the growing bucket or in the shared queue, and makes sealed buckets."""
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
@@ -180,7 +180,7 @@ class Loading(Part):
         return well
 
     def load_ended(self, load: Promise) -> None:
-        """A load has ended: what could not be handed out before may be now."""
+        """A load has ended: messages that could not be handed out before may be now."""
         if load is self.load:
             self.tracker.timer.fire_at_once()
 
@@ -210,7 +210,7 @@ class Loading(Part):
         return outcome != NOT_PERSISTED and self.placed.has(bucket)
 
     def give_up(self, bucket: Bucket) -> None:
-        """The bucket is dropped: what it has left is held no longer."""
+        """The bucket is dropped: the messages that it has left are no longer held."""
         self.tracker.held.forget(bucket.held_behind(bucket.current))
         self.take_out(bucket)
         self.tracker.delete(bucket)
@@ -509,7 +509,7 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
 NOTHING = (None,) * 6
 """What is seen without a tracker."""
 WAITS, AT_ONCE = range(2)
-"""When calls to storage and cursor end: when they are told to, or as they are made."""
+"""When calls to storage and cursor end: when an operation ends them, or as they are made."""
 
 
 class BucketDelivery(Reference):
@@ -524,7 +524,7 @@ class BucketDelivery(Reference):
         self.durable = Durable()
         self.tracker: Tracker | None = self.Tracker(config, self.durable, config.clock)
         self.closed: list[Tracker] = []
-        """The trackers whose closing had not ended when it was looked at last."""
+        """The trackers whose closing had not ended at the last look."""
         self.now = config.clock
 
     # ---- The tracker is asked
@@ -565,7 +565,7 @@ class BucketDelivery(Reference):
             self.tracker.reset_tick(tick)
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""
         return self.tracker is not None and self.tracker.timer.stale()
 
     def clear(self) -> None:
@@ -658,7 +658,7 @@ class BucketDelivery(Reference):
         return ended
 
     def closing(self) -> int:
-        """How many of the trackers that were closed have not ended yet."""
+        """Number of closed trackers that have not ended yet."""
         self.closed = [tracker for tracker in self.closed if not tracker.has_closed()]
         return len(self.closed)
 

@@ -128,7 +128,7 @@ class Bucket:
         self.held: set[Position] = set()
         """The positions that it had when it was made."""
         self.created = Promise()
-        """Settles with whether the snapshot is stored, after its key was put, or could not be."""
+        """Settles when the key was put, or could not be: with whether the snapshot is stored."""
         self.id: int | None = None
         """The number of its snapshot; None: there is none yet."""
         self.keyed = False
@@ -158,7 +158,7 @@ class Bucket:
 # ---- What outlives a tracker
 
 OK, NOT_PERSISTED, BAD_VERSION, MISSING, UNREADABLE = range(5)
-"""How a call ends: well, not persisted, at a version that has changed, not there, nothing that can be read."""
+"""How a call ends: well; not persisted; the version has changed; the snapshot is missing; it cannot be read."""
 Answer = tuple[int, Any]
 """How a call ended, and with what."""
 Effect = Callable[[], Answer]
@@ -220,7 +220,7 @@ class Durable:
         return OK, part(self.snapshots[number])
 
     def delete(self, number: int) -> Answer:
-        """Delete a snapshot. One that is not there is as good as deleted."""
+        """Delete a snapshot. A missing one counts as deleted."""
         self.snapshots.pop(number, None)
         return OK, None
 
@@ -251,9 +251,9 @@ class Snapshots(Part):
         self.recovering = False
         """Whether calls end at once, as those of a recovery do."""
         self.failing = 0
-        """Number of reads that are yet to fail while that is so."""
+        """Number of reads that are yet to fail during a recovery."""
         self.closed = False
-        """Whether its tracker is: nothing is read any more."""
+        """Whether its tracker is closed: nothing is read any more."""
         self.updating = False
         """Whether a key is being updated."""
         self.updates: list[tuple[Update, Promise]] = []
@@ -267,7 +267,7 @@ class Snapshots(Part):
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
     async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
-        """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
+        """Make a call, and repeat it while ``again`` says so, given its outcome and the number of attempts."""
         outcome, answer = await self.call(label, effect)
         attempts = 1
         while again(outcome, attempts):
@@ -343,7 +343,7 @@ class Snapshots(Part):
         return outcome == OK and bool(await self.in_turn(partial(self.remove, bucket)))
 
     def close(self) -> None:
-        """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
+        """The tracker ends. Its reads have no effect any more; its changes still take effect."""
         self.closed = True
         calls = self.durable.calls
         calls.waiting = [call for call in calls.waiting if not (call.reads and call.owner is self)]
@@ -391,7 +391,7 @@ class Snapshots(Part):
         return outcome
 
     async def make_first(self, update: Update, outcome: Promise) -> None:
-        """Make an update that need not wait. Those that wait for it begin before whoever asked for it goes on."""
+        """Make an update that need not wait. Updates that wait for it begin before its caller goes on."""
         self.updating = True
         well = await update()
         self.updating = bool(self.updates)
@@ -400,7 +400,7 @@ class Snapshots(Part):
         outcome.settle(well)
 
     async def make_waiting(self) -> None:
-        """Make the updates that wait. Whoever asked for one goes on before the next one begins."""
+        """Make the waiting updates. The caller of one goes on before the next one begins."""
         more = True
         while more:
             update, outcome = self.updates.pop(0)

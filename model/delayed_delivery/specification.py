@@ -30,7 +30,7 @@ Placed = tuple[int, Position]
 
 
 class Bucket(dict[Position, int]):
-    """How often a bucket holds which position: once, but for releases that keep every copy."""
+    """How often a bucket holds each position: once, except in releases that keep every copy."""
 
     def total(self) -> int:
         """The number of copies."""
@@ -182,7 +182,7 @@ class Index(Part):
 
 
 class FixedDelay(Part):
-    """Whether all delays may be alike so far: then messages become due in the order in which they come."""
+    """Whether all delays may be alike so far. If they are, messages become due in the order in which they come."""
 
     def __init__(self) -> None:
         self.fixed = True
@@ -226,7 +226,7 @@ class FixedDelay(Part):
 
 
 class MemoryEstimate(Part):
-    """What was estimated last, and whether the index grew or shrank since: an estimate only has to be plausible."""
+    """The last estimate, and whether the index grew or shrank since. An estimate must only be plausible."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -238,7 +238,7 @@ class MemoryEstimate(Part):
         return BYTES * count
 
     def permits(self, seen: object, count: int) -> bool:
-        """Whether an estimate for so many copies is plausible, given the one seen before."""
+        """Whether an estimate for this number of copies is plausible, given the estimate before it."""
         if not isinstance(seen, int):
             return False
         if not count:
@@ -252,7 +252,7 @@ class MemoryEstimate(Part):
         self.grew = self.shrank = False
 
     def allowed(self, count: int) -> Allowed:
-        """The estimates that a subject with so many copies may answer."""
+        """The estimates that a subject with this number of copies may answer."""
         says = "0 if nothing is held, else plausible"
         return Allowed(lambda seen: self.permits(seen, count), self.follow, self.bytes_for(count), says)
 
@@ -425,7 +425,7 @@ class DelayedDelivery(Reference):
         return self.timer.advance(ms)
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""
         return self.timer.stale()
 
     def reset_tick(self, tick: int) -> None:

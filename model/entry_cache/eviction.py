@@ -1,4 +1,4 @@
-"""What takes entries out by age or for want of space: passes over the queue, and the manager that orders them."""
+"""Eviction by age or size: passes over the queue, and the manager that orders them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, rule
 
 TRIGGER_PERCENT = 98
-"""Percentage of the largest size beyond which a size pass is due."""
+"""Percentage of the largest size above which a size pass is due."""
 QUEUE = "RangeCacheRemovalQueue, PR 24363"
 REQUEUES = "RangeCacheRemovalQueue, PR 24623"
 
@@ -73,7 +73,7 @@ class Passes(Part):
     # ---- Time passes
 
     def time_pass(self, threshold: int) -> Removed:
-        """Remove from the head what was put there before a time."""
+        """Remove entries from the head that were put there before a time."""
         return self.take_from_head(self.by_age(threshold))
 
     def by_age(self, threshold: int) -> Judges:

@@ -113,7 +113,7 @@ class Putting(Call):
         self.was_refused = self.was_refused or self.refused()
 
     def refused(self) -> bool:
-        """Whether it would be refused now."""
+        """Whether the insertion would be refused now."""
         return self.position in self.cache.entries or self.model.manager.keeps_nothing(self.cache)
 
     def must_wait(self) -> bool:
@@ -253,7 +253,7 @@ class Passing(Call):
         self.removed: Removed = [0, 0]
         self.going_on = self.stopped = False
         self.then = ""
-        """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
+        """The fate of the head at the last look; empty if no look followed the last head that was dealt with."""
         self.queued = self.visits = 0
         """How long the queue was at first, and how many of its places were dealt with."""
 
@@ -267,7 +267,7 @@ class Passing(Call):
         return next((entry for entry in self.queue if not entry.blank), None)
 
     def deserved(self) -> str:
-        """What is to become of the head."""
+        """The fate of the head: whether the pass requeues or removes it."""
         head = self.head()
         if head is None or self.stops(head, self.removed):
             return "stops"
@@ -276,7 +276,7 @@ class Passing(Call):
         return "requeues" if self.keeps(head, first_round) else "removes"
 
     def go_on(self) -> None:
-        """The pass has the queue, from the first step on that is not to wait."""
+        """The pass takes the queue at its first step that need not wait."""
         if not self.going_on:
             self.going_on = True
             self.queued = len(self.queue)
@@ -312,7 +312,7 @@ class Passing(Call):
             self.deal_with(head, did[0])
 
     def deal_with(self, head: Cached, word: str) -> None:
-        """Requeue or remove the head; what was before it is dropped."""
+        """Requeue or remove the head; blank places before it are dropped."""
         self.visits += self.queue.index(head) + 1
         while self.queue.popleft() is not head:
             pass

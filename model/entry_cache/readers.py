@@ -1,4 +1,4 @@
-"""Who reads: what each reader asked for and was given, the storage reads on the way, and those that can be joined."""
+"""Readers: what each asked for and was given, the storage reads under way, and those that can be joined."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from broker_tck.model.rules import rule
 Run = tuple[int, int]
 """The first and the last entry of a part of a ledger."""
 SINGLE = -1
-"""In place of a cursor: a read of a single entry, which is not a cursor's."""
+"""In place of a cursor: a read of a single entry, which no cursor makes."""
 WAITS, COMPLETES, FAILS, RAISES = range(4)
-"""What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
+"""How the storage answers a request: it waits for an operation, completes at once, fails at once, or raises."""
 BUSY, BROKEN, CLOSED = range(3)
 """How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 
@@ -39,7 +39,7 @@ class Reader:
     first: int
     last: int
     again: bool = False
-    """Whether it reads the same once more when it is answered, before it returns."""
+    """Whether it repeats the read in its callback, before that returns."""
     within: Reader | None = None
     """The reader that this one reads a part for."""
     number: int = 0
@@ -133,7 +133,7 @@ class PendingReads(CallsUnderWay[Request]):
     # ---- The storage is asked, and answers
 
     def admit(self, request: Request) -> int:
-        """The storage is asked; answers with what it does, which is to wait if it was asked for that ledger before."""
+        """The storage gets a request; answers how it behaves: it waits if it has a request for that ledger already."""
         self.requests += 1
         request.number = self.requests
         if not request.reopened:

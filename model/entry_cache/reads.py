@@ -92,9 +92,9 @@ class Reads(Part):
         self.limit = model.read_limit
         self.answers = model.answers
         self.told: list[list[Any]] = []
-        """What happened since it was told last."""
+        """What happened since the last :meth:`tell`."""
         self.evaluated = 0
-        """How often it was asked for a start value since then."""
+        """Number of times that a start value was asked for since then."""
 
     # ---- A read begins
 
@@ -300,7 +300,7 @@ class Reads(Part):
         self.once_more(reader)
 
     def fail(self, reader: Reader) -> None:
-        """A reader is told that it failed."""
+        """A reader gets the answer that its read failed."""
         if reader.within:
             reader.within.failed = True
             self.part_came(reader.within)
@@ -310,7 +310,7 @@ class Reads(Part):
         self.once_more(reader)
 
     def once_more(self, reader: Reader) -> None:
-        """A reader does the same again, if it is one that does, before it returns."""
+        """A reader that reads twice repeats its read before its callback returns."""
         if reader.again:
             cache = self.model.caches[reader.topic]
             self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, reader.first, reader.last))
@@ -352,7 +352,7 @@ class Reads(Part):
     # ---- What is told
 
     def tell(self) -> list[list[Any]]:
-        """What happened: requests, answers, and how often it was asked for a start value."""
+        """What happened since the last call: requests, answers, and how often a start value was asked for."""
         told, self.told = sorted(self.told), []
         if self.evaluated:
             told.append(["counts", self.evaluated])

@@ -46,9 +46,9 @@ ORDINARY = (
     *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
     *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
-"""Calls that are not made while others are under way: they do nothing then."""
+"""Operations that do nothing while calls are under way."""
 BUSY = "busy"
-"""What an ordinary call answers then."""
+"""The answer of an ordinary operation while calls are under way."""
 MANAGER = "RangeEntryCacheManagerImpl"
 
 
@@ -160,7 +160,7 @@ class EntryCaches(Reference):
         return entry
 
     def append(self, topic: int, ledger: int) -> bool | None:
-        """Add the next entry of a ledger; answers whether it was inserted, with nothing if it is not to be."""
+        """Add the next entry of a ledger; answers whether it was inserted, or None if it must not be cached."""
         entry = self.ledgers.write(topic, ledger, 1)
         cursors = self.cursors[topic]
         cursors.advance_to(self.now)
@@ -444,7 +444,7 @@ class EntryCaches(Reference):
         return self.reads.tell()
 
     def storage(self, mode: int) -> None:
-        """From now on the storage waits to be told, completes at once, fails at once, raises."""
+        """Set how the storage answers: it waits for an operation, completes at once, fails at once, or raises."""
         self.pending_reads.mode = mode
 
     def timeouts(self) -> list[list[Any]]:
@@ -456,7 +456,7 @@ class EntryCaches(Reference):
     # ---- Readers have entries, and let go of them
 
     def reader(self, i: int) -> Reader | None:
-        """One of those who hold entries."""
+        """A reader that has returned entries, by its place among them."""
         numbers = sorted(self.returned)
         return self.returned[numbers[i % len(numbers)]] if numbers else None
 

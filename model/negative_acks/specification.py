@@ -301,7 +301,7 @@ class Timer(Part):
             self.deadline, self.unsettled = None, True
 
     def settle(self, deadline: int | None) -> None:
-        """Arm for what a firing left. A timeout that is pending, as another one fired, is lost sight of."""
+        """Arm for what a firing left. A timeout that is pending because another one fired is lost."""
         if self.deadline is not None:
             self.lost.append(self.deadline)
         self.unsettled = False
@@ -337,7 +337,7 @@ class Calls(Part):
         return bool(ids)
 
     def call_back(self, tracker: object) -> None:
-        """The application does in the callback what it was to do."""
+        """The application makes its call inside the callback."""
         inner, self.inner = self.inner, []
         for operation in inner:
             operation.on(tracker)

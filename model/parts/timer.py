@@ -128,7 +128,7 @@ class Timer(Part):
 
 
 class BegunAtZero(Timer):
-    """The timer of the released classes, whose numbers begin as 0: as if it had run then, and were armed for then."""
+    """The timer of the released classes. It begins as if it had run at time 0 and were armed for time 0."""
 
     target = 0
 

@@ -1,4 +1,4 @@
-"""What the branch of PIP-448 does otherwise, as recorded (profile ``pip-448``). The branch was never merged."""
+"""How the branch of PIP-448 deviates, as recorded (profile ``pip-448``). The branch was never merged."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArmedForThePast(BegunAtZero):
 
 
 class BehindTheMark(SubscriptionView):
-    """A view that sees whatever is behind its mark-delete position, handed out before or not."""
+    """A view that sees every copy behind its mark-delete position, handed out before or not."""
 
     FixedDelay = ForAllTimes
 
@@ -148,7 +148,7 @@ class MeasuredSets(MemoryEstimate):
         return 58 + 2 * entries if entries else 1
 
     def entered(self, entries: int) -> None:
-        """One more came into a set, which has so many now."""
+        """An entry came into a set, which has ``entries`` entries now."""
         self.bytes += self.size(entries) - self.size(entries - 1)
 
     @rule("TD-25", source=f"{MANAGER}; T-10")
@@ -241,7 +241,7 @@ class Pip448(TopicDelivery):
         return out
 
     def try_to_prune(self) -> None:
-        """Let go of what all have acknowledged, unless that was tried just now."""
+        """Remove the copies that all views have acknowledged, unless that was tried just now."""
         views = self.registry.registered.values()
         if not self.pruner.may_try(self.timer.now):
             return

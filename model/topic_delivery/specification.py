@@ -30,7 +30,7 @@ SAME = "PIP-448: the semantics for users stay identical"
 T = TypeVar("T")
 CLOSED = "IllegalStateException"
 MOST_FIRINGS = 1_000
-"""A timer that fires more often than this in one step of the clock would never let it move."""
+"""Maximum number of firings in one step of the clock; with more, the clock would never move on."""
 
 
 class Config(Protocol):
@@ -156,9 +156,9 @@ class Registry(Part):
         self.registered: dict[str, SubscriptionView] = {}
         self.opened: Counter[str] = Counter()
         self.marks: dict[str, Position] = {}
-        """The mark-delete position of each subscription's cursor, as its dispatcher told it last."""
+        """The mark-delete position of each subscription's cursor, from its dispatcher's last update."""
         self.reads: dict[str, int] = {}
-        """How much each dispatcher takes at once when it is asked to read; below 0: nothing."""
+        """Number of messages that each dispatcher takes at once when it is asked to read; below 0: none."""
         self.ended = False
 
     # ---- Views come
@@ -186,7 +186,7 @@ class Registry(Part):
     # ---- Views are used
 
     def view(self, handle: str) -> SubscriptionView | None:
-        """The view of a handle; None if there is none. A fault if it refuses to be called."""
+        """The view of a handle; None if the handle is unknown. Fault if the view refuses calls."""
         if self.refuses(handle):
             raise Fault(CLOSED)
         return self.views.get(handle)
@@ -237,10 +237,10 @@ class Registry(Part):
 
 
 class Pruner(Part):
-    """Lets go of what no view can still ask for, as soon as that is so."""
+    """Removes a copy from the index as soon as no view can still ask for it."""
 
     def __init__(self, config: object) -> None:
-        """As configured; this one has nothing to configure."""
+        """Start as configured. This pruner has no settings."""
 
     @rule("TD-20", source="PIP-448, High Level Design")
     def may_go(self, placed: Placed, views: Collection[SubscriptionView]) -> bool:
@@ -374,7 +374,7 @@ class TopicDelivery(Reference):
             self.forget()
 
     def asked(self, handle: str, answer: Callable[[SubscriptionView], T]) -> T | None:
-        """What the view of a handle answers; None if there is none. A fault if it refuses to be called."""
+        """What the view of a handle answers; None if the handle is unknown. Fault if the view refuses calls."""
         view = self.registry.view(handle)
         return None if view is None else answer(view)
 
@@ -557,7 +557,7 @@ class TopicDelivery(Reference):
         return firings
 
     def fired(self) -> list[Any]:
-        """The timer has fired: when, whose dispatchers are asked to read, and what they took at once, if they did."""
+        """The timer has fired: the time, the handles asked to read, and the messages that they took at once, if any."""
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
         self.rearm(len(asked))
         reads = self.registry.reads
@@ -575,12 +575,12 @@ class TopicDelivery(Reference):
         self.update_timer()
 
     def reads(self, handle: str, most: int) -> None:
-        """From now on a dispatcher takes so much at once whenever it is asked to read; below 0: nothing."""
+        """Set how many messages a dispatcher takes at once whenever it is asked to read; below 0: none."""
         if self.registry.view(handle) is not None:
             self.registry.reads[handle] = most
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether anybody was asked to read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether a view was asked to read."""
         return self.timer.stale()
 
     # ---- What is seen
