@@ -156,7 +156,7 @@ class Index(Part):
 
     @rule("DD-35", source=IN_MEMORY, when=lambda i, taken: taken)
     def removed(self, taken: list[Placed]) -> list[Placed]:
-        """Exactly the copies that a get takes leave the index: none is lost and none stays."""
+        """Exactly the copies that a get takes leave the index: no copy is lost, and no taken copy stays."""
         return taken
 
     def drop(self, copies: Iterable[Placed]) -> None:

@@ -538,7 +538,7 @@ class NegativeAcks(Reference):
 
     @rule("NA-41", source="NegativeAcksTracker; the specification adds it")
     def ignores_after_close(self) -> bool:
-        """Close is final: what is added after it is ignored."""
+        """A close is final: the tracker ignores every later add."""
         return self.closed
 
     # ---- When the timer is to fire

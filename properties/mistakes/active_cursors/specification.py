@@ -388,7 +388,7 @@ def unknown_updates_too(update: Method, m: ActiveCursors, name: str, at: Positio
 
 @around(ActiveCursors.update, "CC-12", "moves alone")
 def moves_alone(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
-    """An update to where a cursor is leaves your container's version as it is; it must raise it by one."""
+    """An update to the same position leaves your container's version as it is; it must raise it by one."""
     if name not in m.tracked or m.tracked[name] != at:
         update(m, name, at)
 

@@ -127,12 +127,12 @@ of(Mutable.seals, look="the last ledger once more; the least number itself; what
     ),
     instead(
         "one more needed",
-        "Your tracker seals its growing bucket one message too late.",
+        "Your tracker seals its growing bucket one message too late; the configured number must be enough.",
         lambda m, ledger, covered: len(m.queue) > m.least and not covered and m.is_below(ledger),
     ),
     instead(
         "one less needed",
-        "Your tracker seals its growing bucket one message too soon.",
+        "Your tracker seals its growing bucket one message too soon; it must have the configured number.",
         lambda m, ledger, covered: len(m.queue) >= max(m.least - 1, 1) and not covered and m.is_below(ledger),
     ),
     instead(

@@ -283,7 +283,7 @@ def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segme
     was="ForgetsBoundary: a failed load has its boundary forgotten",
 )
 def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
-    """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
+    """Your tracker forgets the end of a segment if the next one cannot be loaded; it must ask for that again."""
     given_up = bool(is_given_up(loading, bucket, outcome))
     forget_boundaries(loading, bucket)
     return given_up

@@ -55,7 +55,7 @@ of(Index.stays, look="the bucket or ledger left behind by the call that took its
 of(Index.count, look="a counter kept beside the index: who adds to it, who takes from it")(
     instead(
         "absent",
-        "The number of delayed messages of your tracker is always 0; it must count what is held.",
+        "The number of delayed messages of your tracker is always 0; it must count the copies held.",
         lambda i: 0,
     ),
     instead(
@@ -176,12 +176,12 @@ of(
     ),
     instead(
         "one too many",
-        "Your tracker takes one message more than it is asked for.",
+        "Your tracker takes one message more than it is asked for; it must not.",
         lambda i, due, most: copies(i, due)[: most + 1],
     ),
     instead(
         "one short",
-        "Your tracker takes one message less than it is asked for, although more are due.",
+        "Your tracker takes one message less than it is asked for, although more are due; it must take as many.",
         lambda i, due, most: copies(i, due)[: max(most - 1, 0)],
     ),
     instead(

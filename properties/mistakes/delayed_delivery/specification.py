@@ -244,7 +244,11 @@ of(DelayedDelivery.clear)(
 # ---- Handing out
 
 of(DelayedDelivery.available, look="the timer after a firing that found nothing to hand out")(
-    instead("absent", "Your tracker says that nothing is available while its first bucket is due.", lambda m: False),
+    instead(
+        "absent",
+        "Your tracker says that nothing is available while its first bucket is due; it must say yes.",
+        lambda m: False,
+    ),
     instead(
         "anything held",
         "Your tracker says that a message is available as soon as one is held; its bucket must be due.",
@@ -481,7 +485,11 @@ def close_without_the_timer(close: Method, m: DelayedDelivery) -> None:
 # ---- Memory
 
 of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is taken off, when an entry set empties")(
-    instead("absent", "Your tracker says that it takes no memory while it holds something.", lambda e, count: 0),
+    instead(
+        "absent",
+        "Your tracker says that it takes no memory while it holds something; its estimate must be above 0 then.",
+        lambda e, count: 0,
+    ),
     instead(
         "never falls",
         "The memory estimate of your tracker never falls; it must, if messages leave.",
@@ -489,7 +497,7 @@ of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is 
     ),
     instead(
         "one byte too many",
-        "Your tracker says that it takes memory while it holds nothing.",
+        "Your tracker says that it takes memory while it holds nothing; its estimate must be 0 then.",
         lambda e, count: 1 + BYTES * count,
     ),
     instead(

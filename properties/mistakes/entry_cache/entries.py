@@ -176,7 +176,7 @@ def single_reads_renew(touch: Method, model: EntryCaches, entry: Cached, alone: 
     EntryCaches.touch, "EC-11", "moves to the tail", was="SingleReadsMove: a single read moves the entry to the tail"
 )
 def single_reads_move(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
-    """A read moves the entry to the end of your cache's queue; it must stay where it is."""
+    """A read moves the entry to the end of your cache's queue; the entry must keep its place."""
     touch(model, entry, alone)
     if alone:
         model.store.queue.remove(entry)
@@ -384,7 +384,7 @@ def stays_accessed(requeue: Method, store: Store, entry: Cached) -> None:
 
 @around(Store.requeue, "EC-22", "uncounted", was="store.RequeuesUncounted: a requeueing is not counted")
 def requeues_uncounted(requeue: Method, store: Store, entry: Cached) -> None:
-    """Your cache does not count how often an entry was requeued."""
+    """Your cache does not count how often an entry was requeued; it must."""
     requeue(store, entry)
     entry.requeued -= 1
 

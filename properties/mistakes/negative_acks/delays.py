@@ -54,7 +54,7 @@ of(Delays.backed_off, look="the lower limit of the fixed delay, applied to the b
     ),
     instead(
         "fixed for none",
-        "Your tracker takes the fixed delay if its backoff gives 0; such an item must be due at once.",
+        "Your tracker takes the fixed delay if its backoff gives 0; the item must be due at once.",
         lambda d, count: d.backoff(count) * d.scale or d.fixed(),
     ),
 )
