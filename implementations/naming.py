@@ -1,4 +1,4 @@
-"""What is said of a name that there is not."""
+"""Messages about unknown names."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 NEAR = 0.7
-"""How alike two names are that one may be mistaken for the other, as `difflib` counts it."""
+"""How alike two names must be for one to be meant by the other, as `difflib` counts it."""
 
 
 def meant(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is nearest to one, whatever their case; None where none is near."""
+    """The known name that is nearest to a name, whatever their case; None if no name is near."""
     names = {each.lower(): each for each in known}
     near = get_close_matches(name.lower(), names, n=1, cutoff=NEAR)
     return names[near[0]] if near else None
 
 
 def asked_back(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'NAME'?``, or nothing where no known name is near."""
+    """``; did you mean 'NAME'?``, or nothing if no known name is near."""
     near = meant(name, known)
     return f"; did you mean {near!r}?" if near else ""
 
@@ -25,7 +25,7 @@ def asked_back(name: str, known: Iterable[str]) -> str:
 def unknown(what: str, name: object, known: Iterable[str], of: str = "", told: str = "") -> str:
     """``unknown contract 'x'; there are: …``, after the name that was meant, if one is near.
 
-    ``of`` is what has these names. ``told`` says in other words which there are.
+    ``of`` is the kind of thing that has these names. ``told`` replaces the list of names.
     """
     names = [*known]
     near = asked_back(name, names) if isinstance(name, str) else ""

@@ -1,4 +1,4 @@
-"""Collections of Java whose order can be seen in what the broker answers: three hash tables and the priority queue."""
+"""Java's collections whose order shows in the broker's answers: three hash tables and the priority queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HashOrder:
     """The order in which a ``HashMap`` lists its keys: by bin, and in a bin as they came.
 
     There are 16 bins, and twice as many each time that three quarters of their number are exceeded. They stay as many
-    when keys go. What Java does where nine keys share a bin is left out.
+    when keys go. What Java does if nine keys share a bin is left out.
     """
 
     def __init__(self) -> None:
@@ -81,8 +81,8 @@ class HashOrder:
 class ConcurrentHashOrder(HashOrder):
     """The order in which a ``ConcurrentHashMap`` lists its keys.
 
-    It doubles its bins as soon as they are full by three quarters. Of a bin, those names at the end that go the same
-    way keep their order, and the others come before them, the last one first.
+    It doubles its bins as soon as they are full by three quarters. The names at the end of a bin that go the same way
+    keep their order; the others come before them, the last one first.
     """
 
     def is_full(self) -> bool:
@@ -108,9 +108,9 @@ def mixed(key: int) -> int:
 class LongHashOrder:
     """The order in which a ``Long2ObjectOpenHashMap`` of fastutil lists its keys: 0, then by slot, the last one first.
 
-    A key lies in the first free slot from that of its hash on. One that goes leaves the others as if it had never come,
-    so all that has to be known is the order in which they came. There are 32 slots; twice as many once three quarters
-    are exceeded, and half as many once fewer than three sixteenths are left. Keys then come anew, as they are listed.
+    A key lies in the first free slot from that of its hash on. A key that goes leaves the others as if it had never
+    come, so only the order in which they came matters. There are 32 slots; twice as many once three quarters are
+    exceeded, and half as many once fewer than three sixteenths are left. Keys then come anew, as they are listed.
     """
 
     def __init__(self, keys: Iterable[int] = ()) -> None:
@@ -141,7 +141,7 @@ class LongHashOrder:
             self.lay_out(self.slots // 2)
 
     def lay_out(self, slots: int) -> None:
-        """Lay the keys out in so many slots."""
+        """Lay the keys out in this number of slots."""
         self.keys = dict.fromkeys(self)
         self.slots = slots
 
@@ -184,7 +184,7 @@ class PriorityQueue(Generic[T]):
 
 
 def hash_order(items: Iterable[T], hash_of: Callable[[T], int], bins: int) -> list[T]:
-    """The order in which a ``HashMap`` that began with so many bins lists its keys, which came in this order."""
+    """The order in which a ``HashMap`` lists keys that came in this order, if it began with this number of bins."""
     listed = [*items]
     while len(listed) > bins * 3 // 4:
         bins *= 2

@@ -10,10 +10,10 @@ from broker_tck.model.rules import Rule
 
 
 class Allowed(NamedTuple):
-    """A model's answer where the specification leaves a choice.
+    """A model's answer if the specification leaves a choice.
 
     ``permits`` judges what the subject answered, as JSON has it, ``follow`` takes it over into the model, and
-    ``example`` is what the model answers where it is itself the subject.
+    ``example`` is what the model answers if it is itself the subject.
     """
 
     permits: Callable[[Any], bool]
@@ -48,14 +48,15 @@ class Reference(ABC):
 
     PROFILE: ClassVar[str]
     """The name of the profile that this class embodies."""
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = ()
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = ()
     """Rules that no clause embodies: invariants and informative ones."""
     BREAKS: ClassVar[tuple[str, ...]] = ()
     """Invariants that this profile is known to break, by number, and relations, by name."""
 
     NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ()
-    """What decides nothing under this profile: rules by number, such as those of buckets if there are none; clauses by
-    path, if the profile replaces the methods that ask them; and relations that need not hold, by name."""
+    """Rules, clauses and relations that decide nothing under this profile: rules by number, for example those of
+    buckets; clauses by path, if the profile replaces the methods that ask them; and relations that need not hold, by
+    name."""
 
     ACCEPTS: ClassVar[tuple[Any, ...]] = ()
     """The known mistakes that this profile accepts, as a subject asks; see :mod:`broker_tck.properties.mistakes`."""
@@ -69,8 +70,8 @@ class Reference(ABC):
 
     @abstractmethod
     def seen(self) -> tuple[Any, ...]:
-        """What can be observed after every operation; an :class:`Allowed` where the specification leaves a choice."""
+        """What can be observed after every operation; an :class:`Allowed` if the specification leaves a choice."""
 
     def glimpsed(self) -> tuple[Any, ...]:
-        """What can be observed cheaply: as :meth:`seen`, with None in the places of what is dear to ask."""
+        """What can be observed cheaply: as :meth:`seen`, with None in place of expensive observations."""
         return self.seen()

@@ -164,7 +164,7 @@ def rules_of(model: type) -> list[Rule]:
     for clause in clauses_of(model):
         first = found.get(clause.number)
         found[clause.number] = joined(first, clause) if first else _rule_of(clause)
-    found |= {r.number: r for r in getattr(model, "UNEMBODIED", ())}
+    found |= {r.number: r for r in getattr(model, "WITHOUT_CLAUSE", ())}
     return [found[number] for number in sorted(found, key=by_number)]
 
 

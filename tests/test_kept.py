@@ -84,7 +84,9 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
     kept(folder, FILE)
     status, out, _ = cli(*ONE, "--save", folder, "--fail-fast")
     assert status == 1
-    assert out.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
+    assert out.startswith(
+        "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
+    )
     assert f" Note The trace is saved in findings/{FILE}. " in " ".join(out.split())
     assert "of 31      0           0 " in out
 
@@ -168,7 +170,9 @@ def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkey
     monkeypatch.setattr(Path, "replace", full)
     status, out, err = cli(*ONE, "--save", folder)
     assert (status, err) == (2, f"broker-tck: findings/{FILE}: cannot be written: No space left on device\n")
-    assert out.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
+    assert out.startswith(
+        "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
+    )
     assert out.endswith("0 of 1 conform\n")
     assert names(folder) == []
 

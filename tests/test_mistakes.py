@@ -86,7 +86,7 @@ FIRST, SECOND = mistake_of("DD-01 absent"), mistake_of("DD-02 absent")
             ", and explains the first failure on 15 of 20 other",
         ),
         (Diagnosis(("DD-01",), (FIRST,), 19, 3, 4), " first failure on 3 of 4 other failing walks"),
-        (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess: on this trace it looks as if your tracker "),
+        (Diagnosis(("DD-01",), (FIRST,), 19, 14, 20), "a guess from this trace: your tracker "),
         (Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4), "likely: "),
         (
             Diagnosis(("DD-01",), (FIRST,), WALKS, 4, 4),

@@ -26,7 +26,9 @@ def test_finding_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert (result.subject, result.contract, result.verdict) == ("kit:OneTooMany", "delayed-delivery", "broken")
     (finding,) = result.findings
     assert (finding.rule, finding.rules, result.conforms) == ("DD-20", ("DD-20",), False)
-    assert finding.story.startswith("Your tracker takes one message more than it is asked for.\n\nDD-20 is broken by ")
+    assert finding.story.startswith(
+        "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
+    )
     assert finding.story.endswith(finding.replay)
     assert finding.trace in finding.replay
     assert replay(from_text(finding.trace), [resolve("kit:OneTooMany")]).disagreements

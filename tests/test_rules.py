@@ -35,8 +35,8 @@ NUMBERS = [f"DD-{number:02}" for number in range(1, 37)]
 def test_every_rule_is_declared_once() -> None:
     assert [rule.number for rule in rules_of(MODEL)] == NUMBERS
     embodied = Counter({clause.number: 1 for clause in clauses_of(MODEL)})
-    unembodied = Counter(rule.number for rule in MODEL.UNEMBODIED)
-    assert max((embodied + unembodied).values()) == 1
+    without = Counter(rule.number for rule in MODEL.WITHOUT_CLAUSE)
+    assert max((embodied + without).values()) == 1
 
 
 def test_rules_are_written_out() -> None:

@@ -25,7 +25,7 @@ class SealedBucket:
     number: int | None = None
     """The number of its snapshot; None: it has none."""
     created: Promise[bool] = field(default_factory=Promise)
-    """Whether the snapshot is stored: told once its key was put, or could not be."""
+    """Whether the snapshot is stored; kept once its key was put, or could not be."""
     deletion: Promise[bool] | None = None
     """The deletion of snapshot and key that began last; whether both went well."""
     keyed: bool = False
@@ -36,7 +36,7 @@ class SealedBucket:
     """Whether it lies over its ledgers."""
     merging: bool = False
     boundary: DelayedIndex | None = None
-    """The last index of what was loaded, before which the next segment has to be."""
+    """The last index that was loaded; the next segment must be loaded before this leaves the queue."""
     first_times: array[int] = field(init=False)
     """Of each segment, in milliseconds."""
     current: int = field(init=False)
@@ -44,7 +44,7 @@ class SealedBucket:
     first_current: int = field(init=False)
     """The segment that was loaded first."""
     size: int = field(init=False)
-    """How many messages it had then, by which those are chosen that are merged."""
+    """Number of messages that it had when it was made; a merge chooses by it."""
     inventory: Inventory = field(init=False)
 
     def describe(self, first_times: array[int], current: int, size: int, inventory: Inventory) -> None:
@@ -96,7 +96,7 @@ class PlacedBuckets:
         return at >= 0 and self._buckets[at].last_ledger >= first
 
     def over(self, ledger: int) -> bool:
-        """Whether a bucket lies over a ledger, be it one of which it holds nothing (BD-03)."""
+        """Whether a bucket lies over a ledger, even one of which it has no message (BD-03)."""
         return self.meets(ledger, ledger)
 
     def within(self, first: int, last: int) -> Sequence[SealedBucket]:

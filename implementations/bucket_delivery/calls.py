@@ -1,4 +1,4 @@
-"""Calls to storage and cursor: which are made again, and which of those that change something have not ended."""
+"""Calls to storage and cursor: repeats of failed calls, and the changes that are under way."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from broker_tck.implementations.interface import (
 T = TypeVar("T")
 
 ATTEMPTS = 4
-"""So often a call is made at most."""
+"""Maximum number of attempts at a call."""
 
 
 def attempt(call: Callable[[Done[T]], None], failure: type[Exception], done: Done[T], most: int = ATTEMPTS) -> None:
-    """Make a call, and make it again as long as it fails in one way (BD-15, BD-17)."""
+    """Make a call, and repeat it while it fails with one kind of error (BD-15, BD-17)."""
 
     def ended(result: T | Exception) -> None:
         if most > 1 and isinstance(result, failure):
@@ -34,7 +34,7 @@ def attempt(call: Callable[[Done[T]], None], failure: type[Exception], done: Don
 class Calls:
     """Makes the calls of one tracker, from its recovery on until nothing that it has begun is left.
 
-    Each comes to a result, or to the error that is left.
+    Each ends with a result, or with the error of its last attempt.
     """
 
     def __init__(self, storage: BucketSnapshotStorage, cursor: CursorProperties) -> None:
@@ -75,7 +75,7 @@ class Calls:
         return promise
 
     def close(self, done: Callable[[], None]) -> None:
-        """Read nothing any more; tell when no change is under way, nor one that follows from it."""
+        """Read nothing any more; call ``done`` when no change is under way, and none follows from one."""
         self._closed = done
         self._tell_if_idle()
 

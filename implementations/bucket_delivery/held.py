@@ -1,4 +1,4 @@
-"""Which positions a tracker holds: the only truth for what is tracked, and how much."""
+"""The positions that a tracker holds: the only source for which messages are tracked, and how many."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from broker_tck.implementations.interface import DelayedIndex, Position
 class HeldIndex:
     """The positions that were accepted and neither handed out nor refused: a bitmap a ledger.
 
-    A position that is held is handed out with the first of its indexes that comes up, so its time need not be known.
-    That is not so where an index may be left of an earlier life of it, which ended otherwise than with that index:
-    such positions are suspects. One that is accepted again is kept together with its time.
+    A held position is handed out with the first of its indexes, so its time need not be known. But a position that was
+    held before may have an old index left: it is a suspect. If a suspect is accepted again, it is stored with its time.
     """
 
     __slots__ = ("_last_suspect_time", "_latest", "count", "positions", "suspects", "times")
@@ -27,9 +26,9 @@ class HeldIndex:
         self.positions = PositionSet()
         self.count = 0
         self.times: dict[Position, int] = {}
-        """Of the few that were accepted again while older indexes may be left, the times; milliseconds."""
+        """The times of suspects that were accepted again; milliseconds."""
         self.suspects = PositionSet()
-        """Positions of which an index may be left that is none of their life to come."""
+        """Positions of which an old index may be left."""
         self._last_suspect_time = 0
 
     def contains(self, ledger: int, entry: int) -> bool:
@@ -94,16 +93,16 @@ class HeldIndex:
     # ---- Suspects
 
     def suspect(self, positions: PositionSet) -> None:
-        """Indexes of these positions may be left that are none of their life to come."""
+        """Old indexes of these positions may be left."""
         self.suspects.update(positions)
         self._last_suspect_time = self._latest
 
     def suspect_one(self, ledger: int, entry: int) -> None:
-        """An index of this position may be left."""
+        """An old index of this position may be left."""
         self.suspects.add(ledger, entry)
         self._last_suspect_time = self._latest
 
     def nothing_before(self, first: int) -> None:
-        """Forget the suspects if no index is left, in memory or to be loaded, that any of them could have had."""
+        """Forget the suspects if no old index can be left, in memory or to be loaded."""
         if self.suspects and first > self._last_suspect_time:
             self.suspects.clear()

@@ -40,11 +40,11 @@ class Promise(Generic[T]):
 
 
 Steps = Generator[Promise[Any], Any, T]
-"""What is done one thing after another: it waits for each promise that it yields, and is sent what that has come to."""
+"""A sequence of steps: it waits for each promise that it yields, and is sent that promise's result."""
 
 
 def run(steps: Steps[T]) -> Promise[T]:
-    """Go through steps, as far as their promises are kept now, and on from there later; tells what they answer."""
+    """Run steps as far as their promises are kept, and go on later; the promise of their result."""
     ended: Promise[T] = Promise()
 
     def go_on(result: object = None) -> None:

@@ -99,7 +99,7 @@ class BucketTracker:
         return self._reading.take(max_messages)
 
     def should_pause_all_deliveries(self) -> bool:
-        """Whether the dispatcher is to stop reading: it never is (BD-10)."""
+        """Whether the dispatcher must stop reading: never (BD-10)."""
         return False
 
     def reset_tick_time(self, tick: int) -> None:

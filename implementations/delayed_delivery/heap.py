@@ -13,7 +13,7 @@ WIDTH = 3
 """Words of a triple."""
 
 MIN_BYTES = 16 * 8 * WIDTH
-"""Memory that is worth giving back has to be more than that of 16 triples (DD-36)."""
+"""Minimum size of the array in bytes that is worth shrinking: that of 16 triples (DD-36)."""
 
 
 class TripleHeap:

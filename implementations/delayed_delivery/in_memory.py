@@ -1,4 +1,4 @@
-"""What all in-memory delayed-delivery trackers do alike, whatever index they keep their messages in.
+"""The common part of all in-memory delayed-delivery trackers, whatever their index.
 
 A message is filed under a key: its deliver-at time, or the bucket of times that it falls into. The trackers differ in
 how wide a bucket is, in the index, and in the timer.
@@ -64,7 +64,7 @@ class InMemoryTracker:
         self._rounding = width - 1 if config.strict else 0
         """What is added to a time before it is rounded down to a bucket."""
         self._slack = 0 if config.strict else width - 1
-        """How far behind its key a time can lie."""
+        """Milliseconds that a time can lie behind its key."""
         self.reset_tick_time(config.tick)
 
     def _width(self, tick: int) -> int:
@@ -115,7 +115,7 @@ class InMemoryTracker:
         return list(dict.fromkeys(sorted(copies)))
 
     def should_pause_all_deliveries(self) -> bool:
-        """Whether so many messages of one delay are tracked that reading on is of no use (DD-17)."""
+        """Whether to stop reading, because ``lookahead`` messages of one delay are tracked (DD-17)."""
         return 0 < self._lookahead <= self._count and self._delays.fixed and not self.has_message_available()
 
     def get_number_of_delayed_messages(self) -> int:

@@ -1,4 +1,4 @@
-"""When a delayed-delivery tracker wants to be woken: one timeout at most, aimed at the first bucket.
+"""The timer of a delayed-delivery tracker: one timeout at most, aimed at the first bucket.
 
 A tracker asks for an update after every call that may have changed its first bucket. Nothing happens while the timer
 already aims there, so a tracker compares with :attr:`DeliveryTimer.target` itself and saves the call.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from broker_tck.implementations.interface import Clock, Timeout, Timer
 
 NO_TARGET = -1
-"""What the timer aims at when it aims at nothing; no message is ever due then."""
+"""The target of a timer without a target; no message is ever due then."""
 
 
 class DeliveryTimer:

@@ -13,7 +13,7 @@ from broker_tck.implementations.interface import Entry, IllegalArgumentException
 
 FIRST: Position = (-1, 0)
 CONSIDERED = 2
-"""A pass takes from the largest caches that hold one part of so many of all bytes."""
+"""A pass takes from the largest caches that together have this fraction (1 / N) of all bytes."""
 
 
 class Kept(NamedTuple):
@@ -134,7 +134,7 @@ class PerCachePolicy(Manager):
         return added_up(cache.evict_before(timestamp) for cache in self._caches.values())
 
     def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        """Remove so many bytes, as the policy shares them out. IllegalArgumentException where nothing is asked for."""
+        """Remove a number of bytes, as the policy shares them out. IllegalArgumentException for 0 bytes."""
         if size <= 0:
             raise IllegalArgumentException(f"{size} bytes cannot be evicted")
         return added_up(cache.evict_least(share) for cache, share in self._shares(size))

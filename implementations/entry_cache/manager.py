@@ -1,4 +1,4 @@
-"""What every broker does with the sizes of its caches: it counts, and orders passes where one is due."""
+"""The sizes of a broker's caches: they are counted, and a pass is ordered if one is due."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Manager(ABC):
 
     @abstractmethod
     def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        """Remove so many bytes; answers with entries and bytes. IllegalArgumentException where none are asked for."""
+        """Remove a number of bytes; answers with entries and bytes. IllegalArgumentException for 0 bytes."""
 
     def order(self) -> None:
         """Have a size pass made soon, unless one is ordered already."""

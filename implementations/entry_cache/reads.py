@@ -207,7 +207,7 @@ class CacheReads:
         self.gather(reader, [*gaps(first, last, ((e, e) for e in sorted(reader.entries)))])
 
     def usable(self, found: Sequence[Entry], first: int, last: int) -> Sequence[Entry]:
-        """What of that which is cached need not be read from the storage."""
+        """The cached entries that need not be read from the storage."""
         return found
 
     def gather(self, reader: Reader, runs: Sequence[tuple[int, int]]) -> None:
@@ -318,7 +318,7 @@ class CacheReads:
             value.release()
 
     def failed(self, running: Running, error: Exception) -> None:
-        """The storage has failed. Unless it was busy, nobody is to join what else was asked of this ledger."""
+        """The storage has failed. Unless it was busy, nobody may join the other reads of this ledger."""
         self.answered(running)
         if not isinstance(error, TooManyRequestsException):
             self.forget(running.ledger)
@@ -355,11 +355,11 @@ class CacheReads:
     # ---- Housekeeping
 
     def forget(self, ledger: int) -> None:
-        """What runs of a ledger is not to be joined."""
+        """Let nobody join the running reads of a ledger."""
         self.running.pop(ledger, None)
 
     def forget_all(self) -> None:
-        """What runs is not to be joined."""
+        """Let nobody join the running reads."""
         self.running.clear()
 
     def count(self, where: int, value: Entry) -> None:

@@ -26,7 +26,7 @@ from broker_tck.implementations.interface import (
 FIRST: Position = (-(2**63), -(2**63))
 """No position is before this one."""
 BLANKS = 1_024
-"""The queue is rid of what left its cache when there are so many of them, and more than of the others."""
+"""Number of blank slots from which the queue is cleaned, if they are also the greater part of it."""
 
 
 class Count:
@@ -245,7 +245,7 @@ class RemovalQueue(Manager):
         return self._take_from_head(timestamp, inf)
 
     def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        """Remove from the head until so many bytes are gone. IllegalArgumentException where nothing is asked for."""
+        """Remove from the head until this number of bytes is gone. IllegalArgumentException for 0 bytes."""
         if size <= 0:
             raise IllegalArgumentException(f"{size} bytes cannot be evicted")
         return self._take_from_head(inf, size)
@@ -279,7 +279,7 @@ class RemovalQueue(Manager):
         return slot.requeued < self._most_requeued and expects_reads(slot)
 
     def get_non_evictable_size(self) -> tuple[int, int]:
-        """What reads are expected of, or not counted for; entries and bytes."""
+        """Entries and bytes of slots with expected reads, or without a count."""
         sizes = [slot.size for slot in self.queue if slot.value and (slot.value.reads is None or expects_reads(slot))]
         return len(sizes), sum(sizes)
 
@@ -340,7 +340,7 @@ def expects_reads(slot: Slot) -> bool:
 
 
 def give_back(value: Entry) -> None:
-    """Release a value, unless somebody did so already that should not have."""
+    """Release a value, unless a caller released it once too often."""
     if value.retain():
         value.release()
         value.release()

@@ -38,7 +38,7 @@ REMOVES, REQUEUES = "removes", "requeues"
 
 
 def at_once(steps: Steps[R]) -> R:
-    """All steps of a call, one after the other. RuntimeError where it waits for another call, which cannot go on."""
+    """All steps of a call, one after another. RuntimeError if it waits for another call, which cannot go on."""
     while True:
         try:
             did = next(steps)
@@ -228,7 +228,7 @@ class StepwiseQueue(RemovalQueue):
         return self.pass_steps(timestamp, inf)
 
     def evict_least_accessed_entries_steps(self, size: int) -> Steps[tuple[int, int]]:
-        """Remove from the head until so many bytes are gone. IllegalArgumentException where nothing is asked for."""
+        """Remove from the head until this number of bytes is gone. IllegalArgumentException for 0 bytes."""
         if size <= 0:
             raise IllegalArgumentException(f"{size} bytes cannot be evicted")
         return self.pass_steps(inf, size)
@@ -259,13 +259,13 @@ class StepwiseQueue(RemovalQueue):
         return entries, size
 
     def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
-        """Look at the head; answers with it, and with what is to become of it by then."""
+        """Look at the head; answers with it and its fate."""
         wrapper = self.queue[0]
         yield LOOKS
         return wrapper, self.fate(wrapper, before, wanted)
 
     def fate(self, wrapper: Any, before: float, wanted: float) -> object:
-        """What is to become of a wrapper in a pass, None where it is blank."""
+        """The fate of a wrapper in a pass; None if it is blank."""
         if wrapper.key is None:
             return None
         if wrapper.stamp >= before or wanted <= 0:

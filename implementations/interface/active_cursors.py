@@ -25,7 +25,7 @@ class ActiveCursorsConfig(Protocol):
 
     @property
     def grace(self) -> int:
-        """For how many milliseconds added entries are cached after the last cursor has left; 0 or less is none."""
+        """Milliseconds for which added entries are cached after the last cursor has left; 0 or less: none."""
 
 
 @runtime_checkable
@@ -39,7 +39,7 @@ class ActiveCursors(Protocol):
         """A cursor has moved; without a position it is not ordered any more."""
 
     def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor. False: there is none of that name."""
+        """Remove a cursor. False: no cursor has that name."""
 
     def get(self, name: str) -> Cursor | None:
         """The cursor of a name."""

@@ -10,8 +10,7 @@ from broker_tck.implementations.interface.delayed_delivery import Timer
 
 T = TypeVar("T")
 Done = Callable[[T | Exception], None]
-"""Told, once, what a call has come to: its result, or the error that it ended with. It may be told before the call
-returns."""
+"""Called once with the outcome of a call: its result, or its error. It may be called before the call returns."""
 
 DelayedIndex = tuple[int, int, int]
 """When to deliver, in milliseconds, the ledger, and the entry."""
@@ -65,20 +64,20 @@ class BucketSnapshotStorage(Protocol):
         """Some segments of a snapshot, counted from 1, the last one included."""
 
     def delete_bucket_snapshot(self, bucket_id: int, done: Done[None]) -> None:
-        """Delete a snapshot. If it is not there, that is as good."""
+        """Delete a snapshot. A missing one counts as deleted."""
 
 
 class CursorProperties(Protocol):
     """The cursor of the subscription, as far as a tracker needs it."""
 
     def get_cursor_properties(self) -> Mapping[str, str]:
-        """The properties as they are now, in the order in which they are to be recovered."""
+        """The properties as they are now, in the order of recovery."""
 
     def put_cursor_property(self, key: str, value: str, done: Done[None]) -> None:
         """Set a property."""
 
     def remove_cursor_property(self, key: str, done: Done[None]) -> None:
-        """Take a property out. If it is not there, that is as good."""
+        """Take a property out. A missing one counts as taken out."""
 
     def get_mark_deleted_position(self) -> Position | None:
         """The position up to which everything is acknowledged; None: it is not known."""
@@ -89,19 +88,19 @@ class BucketDeliveryConfig(Protocol):
 
     @property
     def min_index_count(self) -> int:
-        """So many messages in memory make a bucket; 0 is as good as 1."""
+        """Number of messages in memory that make a bucket; 0 counts as 1."""
 
     @property
     def time_step(self) -> int:
-        """How long a segment may be, from its first time on; 0: each message is a segment of its own."""
+        """Milliseconds that a segment may span from its first time on; 0: each message is a segment of its own."""
 
     @property
     def max_indexes(self) -> int:
-        """So many messages a segment has at most; -1: there is no limit, 0 is as good as 1."""
+        """Maximum number of messages in a segment; -1: no limit, 0 counts as 1."""
 
     @property
     def max_buckets(self) -> int:
-        """With more buckets than that, some are trimmed or merged; 0 or less: there is no limit."""
+        """Number of buckets above which some are trimmed or merged; 0 or less: no limit."""
 
     @property
     def tick(self) -> int:
@@ -116,8 +115,9 @@ class BucketDeliveryConfig(Protocol):
 class BucketDelayedDeliveryTracker(Protocol):
     """A delayed-delivery tracker of one subscription that survives the broker (contract ``bucket-delivery``).
 
-    It recovers as it is made: while it is, storage and cursor tell before their calls return. An error of theirs that
-    it cannot go on after is raised. Times are absolute, in milliseconds. Calls come from one thread at a time.
+    It recovers when it is constructed. During a recovery, storage and cursor answer before their calls return. Raises
+    an error of theirs that prevents the recovery. Times are absolute, in milliseconds. Calls come from one thread at a
+    time.
     """
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
@@ -133,7 +133,7 @@ class BucketDelayedDeliveryTracker(Protocol):
         """Hand out at most ``max_messages`` messages that are due, in the order of their positions."""
 
     def should_pause_all_deliveries(self) -> bool:
-        """Whether the dispatcher is to stop reading."""
+        """Whether the dispatcher must stop reading."""
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time (milliseconds)."""
@@ -145,7 +145,7 @@ class BucketDelayedDeliveryTracker(Protocol):
         """Forget every message, and delete every snapshot."""
 
     def close(self, done: Done[None]) -> None:
-        """Disarm the timer and let go of everything; told when nothing that was begun is left. No call follows."""
+        """Disarm the timer and release everything; ``done`` is called when no work is under way. No call follows."""
 
 
 @runtime_checkable
@@ -164,4 +164,4 @@ BucketDeliveryFactory = Callable[
 ]
 
 BUCKET_PROPERTY_PREFIX = "#pulsar.internal.delayed.bucket"
-"""How the keys of a bucket's property begin; ``_`` and its first ledger follow, ``_`` and its last."""
+"""The prefix of a bucket's property; ``_``, its first ledger, ``_`` and its last ledger follow."""

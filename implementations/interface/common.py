@@ -1,4 +1,4 @@
-"""What subjects of several contracts are given: positions, the clock, timeouts, and how one ends that hangs."""
+"""What several interfaces share: positions, the clock, timeouts, and the exception of a subject that hangs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ NOT_ANSWERED = "no answer within the limit"
 
 
 class Hang(BaseException):
-    """A subject did not come back within its limit. Not an ``Exception``, so that no subject swallows it.
+    """A subject did not come back within its limit.
 
-    A wrapper raises it that has a limit of its own, once it has ended what it wraps: a loop in Java code whose fuel has
-    run out, say. The kit tells it as it tells a subject that its guard has ended.
+    Not an ``Exception``, so that no subject swallows it. A wrapper with a limit of its own raises it after it has ended
+    the call: for example, when the fuel of a loop in Java code has run out. The kit reports it as it reports a call
+    that its own guard has ended.
     """
 
     def __init__(self) -> None:
@@ -34,8 +35,8 @@ class Timeout(Protocol):
         """Whether ``cancel`` was called."""
 
     def cancel(self) -> None:
-        """Disarm. A firing that is already on its way may still arrive, and has to be ignored."""
+        """Disarm. A firing that is already on its way may still arrive; ignore it."""
 
 
 class IllegalArgumentException(ValueError):
-    """What a subject raises where it refuses an argument."""
+    """A subject raises it if it refuses an argument."""

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from broker_tck.implementations.interface.common import Clock, Position, Timeout
 
 Fired = Callable[[Timeout], bool]
-"""What a timeout calls when it fires, with itself; answers whether the dispatcher is to read now."""
+"""A timeout calls it with itself when it fires; answers whether the dispatcher must read now."""
 
 
 class Timer(Protocol):
@@ -51,7 +51,7 @@ class DelayedDeliveryTracker(Protocol):
         """Hand out at most ``max_messages`` messages that are due, in the order of their positions."""
 
     def should_pause_all_deliveries(self) -> bool:
-        """Whether the dispatcher is to stop reading, as everything it would read is delayed alike."""
+        """Whether the dispatcher must stop reading, because all messages that it would read are delayed alike."""
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick time (milliseconds)."""

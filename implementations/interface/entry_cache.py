@@ -1,4 +1,4 @@
-"""What the entry caches of a broker are given and must offer."""
+"""The interface of a broker's entry caches: what the kit passes in, and what a subject must offer."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Entry(Protocol):
 
     @property
     def length(self) -> int:
-        """Its bytes. After it was freed they are not to be asked for."""
+        """Its length in bytes. Do not ask for it after the entry was freed."""
 
     @property
     def reads(self) -> ReadCount | None:
-        """Its read count, as the subject made it; None where reads are not counted."""
+        """Its read count, as the subject made it; None if reads are not counted."""
 
     @reads.setter
     def reads(self, count: ReadCount | None) -> None: ...
@@ -54,7 +54,7 @@ class Entry(Protocol):
         """Have something called, without arguments, when this entry is freed. One call for each entry."""
 
     def retain(self) -> bool:
-        """Take a reference; False where the value was freed already."""
+        """Take a reference; False if the value was freed already."""
 
     def release(self) -> None:
         """Give a reference back. With the last one the value is freed."""
@@ -73,7 +73,7 @@ class EntryCacheConfig(Protocol):
 
     @property
     def ttl(self) -> int:
-        """Milliseconds after which a scheduled run takes an entry for old."""
+        """Milliseconds after which a scheduled run removes an entry."""
 
     @property
     def max_size(self) -> int | None:
@@ -89,15 +89,15 @@ class EntryCacheConfig(Protocol):
 
     @property
     def acquire_timeout(self) -> int:
-        """Milliseconds that a read waits for its permits; 0 for ever."""
+        """Maximum time that a read waits for its permits, in milliseconds; 0: no limit."""
 
     @property
     def acquire_queue(self) -> int:
-        """How many reads wait for permits; one more is refused."""
+        """Maximum number of reads that wait for permits; one more is refused."""
 
 
 class ReadFailed(Exception):
-    """What the storage fails with, and what readers are told then."""
+    """The storage fails with it, and readers get it."""
 
 
 class TooManyRequestsException(ReadFailed):
@@ -131,7 +131,7 @@ class LedgerHandle(Protocol):
 
     @property
     def last_confirmed(self) -> int:
-        """Its last entry; -1 where it has none."""
+        """Its last entry; -1 if it is empty."""
 
     def read(self, first: int, last: int, done: StorageRead) -> None:
         """Read from one entry to another, both included. ``done`` is called later, or before this returns."""
@@ -144,10 +144,10 @@ class EntryCache(Protocol):
     """The cache of one topic. Calls come from one thread at a time."""
 
     def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, with a reference of the cache's own; False where the position is cached already."""
+        """Insert a value, with a reference of the cache's own; False if the position is cached already."""
 
     def get(self, position: Position) -> Entry | None:
-        """The value of a position, retained for the caller; None where there is none."""
+        """The value of a position, retained for the caller; None if it is not cached."""
 
     def get_range(self, first: Position, last: Position) -> Sequence[Entry]:
         """The values from one position to another, both included, each retained for the caller."""
@@ -182,23 +182,23 @@ class EntryCaches(Protocol):
     """
 
     def get_entry_cache(self, topic: str) -> EntryCache:
-        """The cache of a topic, made where there is none.
+        """The cache of a topic, made if it is missing.
 
-        One that is made while the largest size is 0 is disabled: it keeps nothing, then or later, and passes what is
-        read on to the storage.
+        A cache made while the largest size is 0 is disabled: it never keeps entries, and passes reads on to the
+        storage.
         """
 
     def remove_entry_cache(self, topic: str) -> None:
         """A topic is closed: its cache is cleared and forgotten."""
 
     def new_read_count(self, expected: int) -> ReadCount | None:
-        """A count that starts with so many reads; None where none are expected, or reads are not counted."""
+        """A count that starts with this number of reads; None if no reads are expected, or reads are not counted."""
 
     def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
         """A time pass; answers with entries and bytes."""
 
     def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
-        """A size pass for so many bytes; answers with entries and bytes. It refuses to be asked for nothing."""
+        """A size pass for a number of bytes; answers with entries and bytes. IllegalArgumentException for 0 bytes."""
 
     def get_non_evictable_size(self) -> tuple[int, int]:
         """Entries, and their bytes, of which reads are expected, or not counted."""
@@ -246,7 +246,7 @@ class ReadingCaches(Protocol):
         """Entries and bytes that readers found in the cache, and that the storage read for them."""
 
     def get_remaining_permits(self) -> int:
-        """The bytes that are left of the limit of reads in flight; 0 where there is no limit."""
+        """The bytes that are left of the limit of reads in flight; 0 if there is no limit."""
 
     def time_out_reads(self) -> None:
         """The timer: refuse the reads that have waited for their permits for too long."""

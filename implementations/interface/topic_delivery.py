@@ -10,7 +10,7 @@ from broker_tck.implementations.interface.delayed_delivery import DelayedDeliver
 
 
 class IllegalStateException(RuntimeError):
-    """What a view raises that is closed or stale, and a manager that is closed."""
+    """A closed or stale view raises it, and so does a closed manager."""
 
 
 class TopicDeliveryConfig(Protocol):
@@ -30,11 +30,11 @@ class TopicDeliveryConfig(Protocol):
 
     @property
     def prune_ms(self) -> int:
-        """How many milliseconds apart prunes may be tried; 0: the manager chooses."""
+        """Minimum time between prunes in milliseconds; 0: the manager chooses."""
 
     @property
     def ratio(self) -> float | None:
-        """The share of views that a firing has to ask for it to try a prune; None: what is not a number."""
+        """The share of views that a firing must ask before it tries a prune; None: not a number."""
 
 
 class Dispatcher(Protocol):
@@ -68,8 +68,8 @@ class SubscriptionTracker(DelayedDeliveryTracker, Protocol):
 class TopicManager(Protocol):
     """The delayed messages of a topic, for all its subscriptions (contract ``topic-delivery``).
 
-    Times are absolute, in milliseconds. Calls come from one thread at a time. What a timeout calls when it fires asks
-    the dispatchers itself; its answer is not looked at.
+    Times are absolute, in milliseconds. Calls come from one thread at a time. The function that a timeout calls asks
+    the dispatchers itself; the kit ignores its answer.
     """
 
     def create_or_get_tracker(self, dispatcher: Dispatcher) -> SubscriptionTracker:

@@ -31,11 +31,11 @@ UNLINKED = tuple(
         "VerifyError",
     )
 )
-"""Nothing that a tracker does: its class does not fit the classes around it."""
+"""Errors that no tracker causes: its class does not fit the classes around it."""
 FOREIGN = ("java.base/", "jdk.proxy", "org.jpype.", "broker_tck")
-"""Frames that tell nothing of the class."""
+"""Frames that say nothing about the class."""
 FRAMES = 6
-"""How many frames of a stack trace are told."""
+"""Number of frames of a stack trace that are reported."""
 ADDRESS = re.compile(r"0x[0-9a-f]+|@[0-9a-f]+\b")
 
 

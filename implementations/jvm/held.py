@@ -1,8 +1,8 @@
-"""What the kit holds of a class of Java: the time that it reads, and how long it may loop.
+"""Instrumented classes of Java: the kit controls the time that they read, and how long they may loop.
 
 As a class is loaded, its reads of the system's clocks become reads of two fields that the kit sets, each of its jumps
-backwards costs a unit of fuel, and a call that would end the process throws. A loop that never ends so ends by itself,
-after the same number of turns on every machine. Classes around it, Java's own among them, are left as they are.
+backwards costs a unit of fuel, and a call that would end the process throws. So an endless loop ends after the same
+number of turns on every machine. Classes around it, Java's own among them, are left as they are.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 HELD = "broker_tck.Held"
-"""The class of Java's that has the time and the fuel, and that instrumented classes call."""
+"""The Java class with the time and the fuel, which instrumented classes call."""
 SPINS = f"{HELD}$Spins"
-"""What is thrown where a loop has used up its fuel."""
+"""The exception that is thrown if a loop has used up its fuel."""
 ENDS = f"{HELD}$Ends"
-"""What is thrown where the process was to be ended."""
+"""The exception that is thrown in place of ending the process."""
 FUEL = 20_000_000
-"""Jumps backwards in one call. No call that comes to its end needs a tenth of it.
+"""Maximum number of jumps backwards in one call.
 
-Turns that do next to nothing use it up in a fraction of a second; what does more in a turn takes longer.
+No call that ends needs a tenth of it. An empty loop uses it up in a fraction of a second.
 """
 
 OWNER = HELD.replace(".", "/")

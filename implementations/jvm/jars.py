@@ -20,7 +20,7 @@ from broker_tck.implementations.reachable import barred
 
 FOLDER = "BROKER_TCK_JARS"
 SHIPPED = "shipped/jars"
-"""That folder on an executor of a campaign that ships; it is none of the user's."""
+"""That folder on an executor of a campaign that ships its jars; it is not the user's."""
 INSTALL = "pip install '.[jvm]' in a clone of broker-tck"
 ELSEWHERE = "name a folder that has it: --pulsar DIR"
 TIMEOUT = 30
@@ -56,7 +56,7 @@ def path_of(jar: Jar) -> Path:
 
 
 def own_path_of(jar: Jar) -> Path:
-    """The file of a jar of the release itself: where a folder is named, it has to be there, in this version."""
+    """The file of a jar of the release itself. If the user named a folder, the jar must be there, in this version."""
     where = folder()
     if where is None:
         return cached(jar)
@@ -90,10 +90,9 @@ def cached(jar: Jar) -> Path:
 
 @cache
 def sought(jar: Jar) -> Path | None:
-    """The file of a jar in Maven's cache, downloaded where it is not there yet; None where no repository has it.
+    """The file of a jar in Maven's cache, downloaded if it is missing; None if no repository has it.
 
-    Unavailable: there is no answer, so that nothing is known; or the file is no whole jar. What was found, or not, is
-    not looked for again in this process.
+    Unavailable: no repository answers, or the file is not a whole jar. The result is remembered for this process.
     """
     try:
         from jgo.maven import MavenContext
@@ -111,7 +110,10 @@ def sought(jar: Jar) -> Path | None:
 
 
 def fetched(artifact: Any) -> Path | None:
-    """The file of an artifact of jgo's; None where each repository says that it has none. OSError: it is not known."""
+    """The file of an artifact of jgo's; None if every repository says that it does not have it.
+
+    OSError: it is not known.
+    """
     try:
         return Path(artifact.resolve())
     except RuntimeError:  # jgo says so of every status but 200

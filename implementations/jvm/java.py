@@ -99,7 +99,7 @@ def found(needed: int) -> tuple[Path, int]:
 
 
 def missing(needed: int, known: Sequence[tuple[int, Path]], named: str | None) -> str:
-    """What there is instead of a Java, and what to do."""
+    """Which Java was found in place of one that fits, and what to do."""
     there = ", ".join(f"Java {version}" for version in sorted({version for version, _ in known if version})) or "none"
     if named:
         return f"and JAVA_HOME ({named}) has {there}; set it to another, or unset it for the newest that is installed"
@@ -116,7 +116,7 @@ def homes() -> Iterator[Path]:
 
 
 def version_of(home: Path) -> int:
-    """The version that an installed Java says it has; 0 where there is none that can run in a process."""
+    """The version of an installed Java; 0 if it cannot run in this process."""
     try:
         said = RELEASE.search((home / "release").read_text(encoding="utf-8"))
     except OSError:

@@ -102,7 +102,7 @@ class Release:
         return 21 if self.number >= (5,) else 17
 
     def measured(self, name: str) -> bool:
-        """Whether it is known what the classes of a jar of its own do."""
+        """Whether the behaviour of the classes in one of its own jars is known."""
         return self.version in MEASURED[name].split()
 
     def jar(self, name: str) -> Jar:

@@ -44,7 +44,7 @@ class Kind:
     """Those of the release's own jars that it needs. The first has the class."""
 
     def line(self, release: Release) -> Line | None:
-        """What it is in a release; None where the release does not have it."""
+        """The class in a release; None if the release does not have it."""
         known = [line for line in self.lines if line.since <= release.number]
         return known[-1] if known and known[-1].profile else None
 
@@ -64,7 +64,7 @@ class JavaFactory:
 
     @property
     def untried(self) -> str:
-        """Why it is not known what it does, of a class of the release's own; empty where it is."""
+        """Why the behaviour of a class of the release is not known; empty if it is known."""
         if self.classpath or self.release.measured(self.kind.jars[0]):
             return ""
         version, profile = self.release.version, self.profiles[0]

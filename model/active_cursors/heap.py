@@ -33,7 +33,7 @@ class HeapOrder(Order):
         self.durables = 0
         """The durable cursors that came, less those that left; a failed comparison leaves one uncounted."""
         self.spoiled = False
-        """Whether a comparison has failed: then there is no order any more to mend."""
+        """Whether a comparison has failed; after that the heap has no order to mend."""
 
     def holds(self, cursor: Cursor) -> bool:
         return self.items[cursor].at != NOWHERE

@@ -128,7 +128,7 @@ class CountedList:
 
 
 def farthest_first(one: Node, other: Node) -> int:
-    """The order of waiting moves: the farthest first. What is not in the list comes last, after itself as well."""
+    """The order of waiting moves: the farthest first. A node that is not in the list comes last, even after itself."""
     if not one.position:
         return 1
     if not other.position:
@@ -149,7 +149,7 @@ class LazyOrder(Order):
         self.unlinking = HashOrder()
         """The names of those that leave, in the order in which they are unlinked."""
         self.moves = PriorityQueue(farthest_first)
-        """What waits to be moved. It outlives its cursor; if that is added again, it waits twice."""
+        """Moves that wait. A move outlives its cursor; if the cursor is added again, it waits twice."""
 
     def holds(self, cursor: Cursor) -> bool:
         node = self.nodes.get(cursor.name)
@@ -177,7 +177,7 @@ class LazyOrder(Order):
 
     @rule("CC-09", when=lambda o, cursor: True)
     def releases(self, cursor: Cursor) -> bool:
-        """A removed object is let go of, even if one of its name is added before the list unlinks it."""
+        """The list lets go of a removed object, even if a cursor of its name is added before the list unlinks it."""
         return True
 
     def add_again(self, cursor: Cursor, at: Position | None) -> None:
@@ -211,7 +211,7 @@ class LazyOrder(Order):
         return self.leaving.get(node.cursor.name) is node
 
     def stay(self, node: Node) -> None:
-        """Do not have it unlinked."""
+        """Cancel the unlinking of a node."""
         if self.leaves(node):
             del self.leaving[node.cursor.name]
             self.unlinking.discard(node.cursor.name)
@@ -235,7 +235,7 @@ class LazyOrder(Order):
         return node.counter[0] if node and node.position else 0
 
     def bring_up_to_date(self) -> None:
-        """Do what waits; if half of the list or more waits to be moved, build it anew."""
+        """Make the waiting changes; if half of the list or more waits to be moved, build it anew."""
         if len(self.moves.items) >= len(self.list.nodes) // 2:
             if self.leaving or self.moves.items:
                 self.build_anew()
@@ -258,7 +258,7 @@ class LazyOrder(Order):
         self.list.build(sorted(tracked, key=lambda node: node.position))
 
     def mend(self) -> None:
-        """Take out what leaves, then do the moves that wait; leave out one that leads nowhere."""
+        """Unlink the leaving nodes, then make the waiting moves, except those that lead nowhere."""
         for node in map(self.leaving.__getitem__, self.unlinking):
             self.list.remove(node)
             if self.forgets(node.cursor):

@@ -108,7 +108,7 @@ class Order(Part):
 
     @rule("CC-11", source=HEAP, when=lambda o, cursor: o.holds(cursor) and o.number() > 1)
     def take_out(self, cursor: Cursor) -> None:
-        """A removal leaves the others in order: whatever takes the place of the cursor moves up as well as down."""
+        """A removal leaves the others in order: the cursor that takes the free place moves up or down as it must."""
         self.drop(cursor)
 
     def drop(self, cursor: Cursor) -> None:
@@ -217,7 +217,7 @@ class ActiveCursors(Reference):
 
     @rule("CC-04", source=LIST)
     def is_update(self, name: str) -> bool:
-        """An add under a name that is there is an update: one cursor, its object as it was, at the new position."""
+        """An add of a name that is there is an update: the one cursor keeps its object and gets the new position."""
         return name in self.objects
 
     # ---- Updating
@@ -236,14 +236,14 @@ class ActiveCursors(Reference):
 
     @rule("CC-05", when=lambda m, at: at is not None)
     def tracks_late(self, at: Position | None) -> bool:
-        """An update with a position tracks a cursor that had none."""
+        """An update with a position tracks a cursor that had no position."""
         return at is not None
 
     # ---- Removing
 
     @rule("CC-09", source=f"{LIST}, PR 26511", when=lambda m, name: name in m.objects)
     def remove(self, name: str) -> bool:
-        """A removal answers whether the name was there; from then on, the cursor is nowhere."""
+        """A removal answers whether the name was there; from then on, no answer has the cursor."""
         cursor = self.objects.pop(name, None)
         if cursor is None:
             return False
@@ -266,7 +266,7 @@ class ActiveCursors(Reference):
 
     @rule("RC-04", source="PIP-430", needs="ranks reads")
     def count(self, name: str) -> int:
-        """The expected reads of an entry that was read start at the reader's rank, itself included; untracked, at 0."""
+        """The expected reads of an entry start at its reader's rank, the reader included; if it is untracked, at 0."""
         return self.order.count(self.objects.get(name))
 
     def get(self, name: str) -> int | None:
@@ -276,7 +276,7 @@ class ActiveCursors(Reference):
 
     @rule("CC-15", source=LIST)
     def listed(self) -> list[int]:
-        """A pass over the cursors meets each that was not removed once, with a position or without."""
+        """A pass over the cursors meets each remaining cursor once, with a position or without."""
         return sorted([cursor.number for cursor in self.objects.values()])
 
     # ---- Caching of added entries
@@ -313,14 +313,14 @@ class ActiveCursors(Reference):
 
     @rule("CC-13", source=HEAP, needs="durables")
     def has_durable(self) -> bool:
-        """There are durable cursors while one of those that were added and not removed is durable."""
+        """The container has durable cursors while a cursor that was added and not removed is durable."""
         return any(cursor.durable for cursor in self.objects.values())
 
     def seen(self) -> tuple[()]:
         """Nothing: a question may change a container, so each is an operation."""
         return ()
 
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = (
         informative(
             "CC-01",
             "A container adds, updates and removes cursors, and answers with the slowest position and ranks.",
@@ -329,7 +329,7 @@ class ActiveCursors(Reference):
         ),
         informative(
             "CC-06",
-            "The list is updated by updateCursor alone, which answers nothing.",
+            "Only updateCursor updates the list, and it answers nothing.",
             source=LIST,
             why="the kit calls nothing else, and expects no answer",
         ),
@@ -337,18 +337,18 @@ class ActiveCursors(Reference):
             "CC-08",
             "The list keeps one counter for each position, and a move changes those that it passes.",
             source=LIST,
-            why="it says how ranks are kept; what they are is CC-02 and CC-03",
+            why="it says how ranks are stored; CC-02 and CC-03 say their values",
         ),
         invariant("CC-P14", "Slowest position and ranks are those of a sorted list of positions.", source=PROPERTIES),
         invariant(
             "CC-P15",
-            "The slowest position never decreases while cursors only move forward and none is added.",
+            "The slowest position never decreases while cursors only move forward and no cursor is added.",
             source=PROPERTIES,
             needs="null_updates",
         ),
         invariant(
             "CC-P16",
-            "A tracked cursor's rank is at least 1, that of the last one the number of tracked cursors.",
+            "A tracked cursor's rank is at least 1; the last one's rank is the number of tracked cursors.",
             source=PROPERTIES,
             needs="ranks",
         ),

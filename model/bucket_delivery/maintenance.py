@@ -34,7 +34,7 @@ FAULTS = {
     MISSING: "BucketNotExistException",
     UNREADABLE: "InvalidSnapshotException",
 }
-"""What a recovery raises, by why a bucket could not be read."""
+"""The exception that a recovery raises, by the reason why a bucket could not be read."""
 TRACKER = "BucketDelayedDeliveryTracker"
 
 
@@ -42,7 +42,7 @@ TRACKER = "BucketDelayedDeliveryTracker"
 
 
 class Maintenance(Part):
-    """Trims and merges a tracker's buckets if a seal made too many. There is one chain of such work at a time."""
+    """Trims and merges a tracker's buckets if a seal made too many. One chain of a trim and a merge runs at a time."""
 
     Selection = Selection
 
@@ -60,7 +60,7 @@ class Maintenance(Part):
 
     @rule("BD-26", needs="maintenance")
     def busy(self) -> bool:
-        """A seal that makes too many starts a trim, then a merge if there still are; one such chain runs at a time."""
+        """If a seal makes too many buckets, it starts a trim, then a merge if needed; one chain runs at a time."""
         return self.chain is not None and not self.chain.settled
 
     def after_seal(self) -> None:
@@ -80,15 +80,15 @@ class Maintenance(Part):
 
     @rule("BD-30", source=f"{TRACKER}, PRs 26240, 26309", needs="maintenance")
     def is_trimmed_at(self, ledgers: Range) -> bool:
-        """A trim deletes the buckets all of whose ledgers are below that of the mark-delete position."""
+        """A trim deletes a bucket if all of its ledgers are below that of the mark-delete position."""
         return self.tracker.is_orphan(ledgers[1])
 
     def victims(self) -> list[Piece]:
-        """Where buckets lie that are to be trimmed, in the order in which that is done."""
+        """The places of the buckets that must be trimmed, in the order of trimming."""
         return [piece for piece in self.placed.pieces if self.is_trimmed_at(piece.ledgers)]
 
     async def trim(self, victim: Piece) -> bool:
-        """Trim a bucket, if that is still to be done; whether the chain goes on."""
+        """Trim a bucket, if it must still be trimmed; answers whether the chain goes on."""
         await self.stored(victim.bucket)
         if not self.is_still_victim(victim.bucket):
             return True
@@ -99,12 +99,12 @@ class Maintenance(Part):
 
     @rule("BD-30", needs="maintenance")
     def stored(self, victim: Bucket) -> Promise:
-        """A trim waits until a bucket is stored before it deletes that."""
+        """A trim deletes a bucket only after it is stored."""
         return victim.created
 
     @rule("BD-30", needs="maintenance")
     def is_still_victim(self, victim: Bucket) -> bool:
-        """A bucket that is gone by then, or no longer below that position, is not trimmed."""
+        """A trim spares a bucket that is gone by then, or no longer below that position."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
     @rule("BD-30", needs="maintenance")
@@ -114,7 +114,7 @@ class Maintenance(Part):
 
     @rule("BD-30", needs="maintenance")
     def trimmed(self, victim: Piece) -> None:
-        """What a trimmed bucket held is held no longer."""
+        """The tracker no longer holds the messages of a trimmed bucket."""
         if self.placed.has(victim.bucket):
             self.tracker.loading.take_out(victim.bucket)
             self.tracker.held.trimmed(victim.bucket)
@@ -122,7 +122,7 @@ class Maintenance(Part):
     # ---- Merge
 
     async def merge(self) -> None:
-        """Merge what is chosen: read all of it, then put one bucket in its place."""
+        """Merge the chosen buckets: read all of them, then put one bucket in their place."""
         sources = self.selection.choose(self.placed.buckets())
         if not sources:
             return
@@ -170,7 +170,7 @@ class Maintenance(Part):
 
     @rule("BD-28", needs="maintenance")
     def merged_indexes(self, *sources: Iterable[Index]) -> Iterable[Index]:
-        """A merge puts one bucket of all these messages, in their order, over the range of its sources."""
+        """The merged bucket has all messages of its sources, in their order, and lies over their whole range."""
         return merge(*sources)
 
     @rule("BD-28", needs="maintenance")
@@ -190,7 +190,7 @@ class Recovery(Part):
         self.placed = tracker.placed
 
     def recover(self, keys: Sequence[Range], failing: int) -> None:
-        """Take over what the keys lead to; ``failing`` reads fail at first. Fault if a bucket cannot be read."""
+        """Take over the buckets of the keys; the first ``failing`` reads fail. Fault if a bucket cannot be read."""
         snapshots = self.tracker.snapshots
         snapshots.recovering, snapshots.failing = True, failing
         useless = self.place_all(keys)
@@ -201,13 +201,13 @@ class Recovery(Part):
         snapshots.recovering = False
 
     def drop(self, pieces: Iterable[Piece]) -> None:
-        """Delete the buckets that are of no use."""
+        """Delete the buckets that are not used."""
         for piece in pieces:
             self.placed.discard(piece.low, piece.high)
             self.tracker.delete(piece.bucket)
 
     def place_all(self, keys: Sequence[Range]) -> list[Piece]:
-        """Place the buckets of all keys that need a place; answers with those that are of no use any more."""
+        """Place the buckets of all keys that need a place; answers with those that are not used any more."""
         useless: list[Piece] = []
         for ledgers in self.in_order(keys):
             bucket = Bucket(ledgers)
@@ -219,12 +219,12 @@ class Recovery(Part):
 
     @rule("BD-34", source=f"{TRACKER}, PR 25990")
     def in_order(self, keys: Sequence[Range]) -> Sequence[Range]:
-        """Whatever the order of the keys, the bucket that begins first is placed first; of equal ones, the longer."""
+        """The bucket that begins first is placed first, whatever the order of the keys; of equal ones, the longer."""
         return sorted(keys, key=lambda ledgers: (ledgers[0], -ledgers[1]))
 
     @rule("BD-34")
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
-        """A recovered bucket whose range meets a placed one is deleted."""
+        """If the range of a recovered bucket meets a placed bucket, the recovered one is deleted."""
         if self.placed.meeting(bucket.ledgers):
             return [piece_of(bucket)]
         self.placed.put(bucket)
@@ -250,7 +250,7 @@ class Recovery(Part):
 
     @rule("BD-39", source="ImmutableBucket")
     def first_segment(self, about: Sequence[About]) -> int:
-        """A recovery skips the first segments if all of their messages are due; a bucket of no others is deleted."""
+        """A recovery skips the first segments whose messages are all due; a bucket without others is deleted."""
         return 1 + sum(each.last_time <= self.tracker.cutoff() for each in about)
 
     @rule(
@@ -259,19 +259,19 @@ class Recovery(Part):
         when=lambda r, read: any(outcome == NOT_PERSISTED for outcome, _ in read.values()),
     )
     def raise_failures(self, read: dict[Piece, tuple[int, Segment]]) -> None:
-        """A recovery that cannot read a snapshot, which may be there, fails as a whole and deletes nothing."""
+        """If a recovery cannot read a snapshot that may be there, it fails as a whole and deletes nothing."""
         for outcome, _ in read.values():
             if outcome != OK and self.fails_recovery(outcome):
                 raise Fault(FAULTS[outcome])
 
     @rule("BD-36", source=TRACKER)
     def fails_recovery(self, outcome: int) -> bool:
-        """A bucket whose snapshot is not there, or has nothing that can be read, is dropped, and its key removed."""
+        """If a snapshot is missing or damaged, its bucket is dropped, and its key is removed."""
         return outcome == NOT_PERSISTED
 
     @rule("BD-37", source=TRACKER, when=lambda r, read: bool(read))
     def take_over(self, read: dict[Piece, tuple[int, Segment]]) -> list[Piece]:
-        """Of each recovered bucket one segment is loaded; this and those behind it are held, wherever the cursor is."""
+        """A recovery loads one segment of each bucket; this and those behind it are held, wherever the cursor is."""
         for piece, (_, segment) in read.items():
             if segment:
                 self.tracker.loading.load_into_memory(piece.bucket, segment)

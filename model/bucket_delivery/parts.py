@@ -23,11 +23,11 @@ class Piece(NamedTuple):
 
     @property
     def ledgers(self) -> Range:
-        """Its ends, without a word on whether they belong to it."""
+        """The ledgers at its ends, whether or not they belong to it."""
         return self.low[0], self.high[0]
 
     def meets(self, low: Cut, high: Cut) -> bool:
-        """Whether it has something in common with what lies between two cuts."""
+        """Whether it overlaps the range between two cuts."""
         return self.low < high and low < self.high
 
 
@@ -49,7 +49,7 @@ class Placed(Part):
 
     @rule("BD-03", source="BucketDelayedDeliveryTracker")
     def over(self, ledger: int) -> Bucket | None:
-        """A sealed bucket lies over all ledgers of its range, also those of which it holds nothing."""
+        """A sealed bucket lies over all ledgers of its range, even those of which it has no message."""
         cut = ledger, 0
         for p in self.pieces:
             if p.low <= cut < p.high:
@@ -107,7 +107,7 @@ class Held(Part):
 
     @rule("BD-05", source="BucketDelayedDeliveryTracker")
     def repeated(self, position: Position, over: Bucket | None) -> bool:
-        """An add of a position that is held changes nothing, whatever its time, and is accepted."""
+        """If a position is held already, an add of it is accepted and changes nothing, whatever its time."""
         return self.contains(position, over)
 
     def contains(self, position: Position, over: Bucket | None) -> bool:
@@ -116,7 +116,7 @@ class Held(Part):
 
     @rule("BD-25", source="BucketDelayedDeliveryTracker, PR 26251")
     def count(self) -> int:
-        """The count is that of the positions held, in memory or in a segment that is not loaded."""
+        """The count is the number of positions held, in memory or in segments that are not loaded."""
         return len(self.positions)
 
     def add(self, index: Index) -> None:
@@ -127,12 +127,12 @@ class Held(Part):
 
     @rule("BD-04")
     def refused(self, position: Position, over: Bucket | None) -> None:
-        """A message that is refused is held no longer."""
+        """If a message is refused, the tracker no longer holds it."""
         self.forget([position])
 
     @rule("BD-19", source="BucketDelayedDeliveryTracker, PR 26251")
     def hands_out(self, index: Index, over: Bucket | None) -> bool:
-        """What is held is handed out once; an index of what is not held, or is held for another time, is dropped."""
+        """A held message is handed out once; an index is dropped if no message is held for its position and time."""
         at, position = index[0], index[1:]
         return position in self.positions and self.times.get(position, at) == at
 
@@ -171,12 +171,12 @@ class Mutable(Part):
 
     @rule("BD-06", source="BucketDelayedDeliveryTracker, PR 25371")
     def takes(self, ledger: int, covered: bool) -> bool:
-        """A message joins the growing bucket, or stays in memory if its ledger is below the last one, or sealed."""
+        """A message joins the growing bucket; if its ledger is below the last one, or sealed, it stays in memory."""
         return not covered and (self.ledgers is None or ledger >= self.ledgers[1])
 
     @rule("BD-08", source="BucketDelayedDeliveryTracker")
     def seals(self, ledger: int, covered: bool) -> bool:
-        """The growing bucket is sealed before a message of an unsealed ledger above it, if it holds enough indexes."""
+        """If the growing bucket holds enough indexes, it is sealed before a message of an unsealed ledger above it."""
         return self.has_enough() and not covered and self.is_below(ledger)
 
     def has_enough(self) -> bool:
@@ -195,7 +195,7 @@ class Mutable(Part):
 
     @rule("BD-09", source="BucketDelayedDeliveryTracker")
     def due(self, cutoff: int) -> list[Index]:
-        """What is due leaves the growing bucket at each firing and each get; its range stays."""
+        """Due messages leave the growing bucket at each firing and each get; its range stays."""
         n = bisect_left(self.queue, (cutoff + 1,))
         due = self.queue[:n]
         del self.queue[:n]
@@ -233,7 +233,7 @@ class Cutting(Part):
 
     @rule("BD-12")
     def is_full(self, segment: Segment) -> bool:
-        """A segment holds at most as many indexes as the limit says; -1 is no limit."""
+        """A segment has at most as many indexes as the limit says; -1 means no limit."""
         return self.most != NO_LIMIT and len(segment) >= self.most
 
     def cut(self, indexes: Iterable[Index]) -> list[list[Index]]:
@@ -263,7 +263,7 @@ class Selection(Part):
 
     @rule("BD-27", source="BucketDelayedDeliveryTracker, PR 26242", needs="maintenance")
     def widest(self, n: int) -> int:
-        """As many neighbours are merged as can be, up to four."""
+        """A merge takes as many neighbours as possible, up to four."""
         return min(MOST_MERGED, n)
 
     @rule("BD-27", needs="maintenance", when=lambda s, bucket: bucket.unloaded == 0)
@@ -292,7 +292,7 @@ class Timer(timer.Timer):
 
     @rule("BD-42")
     def fire_at_once(self) -> None:
-        """The end of a load has the timer fire at once, in place of whatever was armed."""
+        """When a load ends, the timer fires at once, in place of the timeout that was armed."""
         self.cancel()
         self.forget(self.now)
         self.arm_at(self.now)

@@ -74,7 +74,7 @@ def no(*_: object) -> bool:
 
 
 def neglected(bucket: Bucket) -> bool:
-    """Whether a bucket could not be stored after the close. Whoever waited for it meets an error."""
+    """Whether a bucket could not be stored after the close. A caller that waits for it gets an error."""
     return bucket.created.settled and not bucket.created.outcome and bucket.unloaded > 0
 
 
@@ -87,14 +87,14 @@ def forget_boundaries(loading: Loading, bucket: Bucket) -> None:
 
 
 def take(sealing: Sealing, index: Index, covered: bool) -> None:
-    """After a seal, nobody looks whether a bucket that was merged then lies over the ledger."""
+    """After a seal, the tracker does not check whether a bucket that was merged then lies over the ledger."""
     if sealing.tracker.mutable.seals(index[1], covered) or (not covered and sealing.crosses(index[1])):
         sealing.seal()
     sealing.keep(index, covered)
 
 
 def not_stored(sealing: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
-    """What is not loaded goes into memory. Of a tracker that has closed there is none, and all stays as it is."""
+    """The indexes that are not loaded go into memory. A closed tracker has none, and nothing changes."""
     if sealing.tracker.snapshots.closed and len(segments) > 1:
         return
     bucket.current = bucket.last
@@ -117,10 +117,7 @@ def begin_deletion(snapshots: Snapshots, bucket: Bucket) -> Promise:
 
 
 def best(selection: Selection, runs: Sequence[Sequence[Bucket]]) -> Sequence[Bucket]:
-    """The fewest messages decide, then a next time that is sooner than that of the choice before.
-
-    What becomes due at the last time that there is, is never chosen.
-    """
+    """The fewest messages decide, then a next time sooner than the previous choice's; never a run of the last time."""
     chosen: Sequence[Bucket] = []
     fewest, soonest = None, LAST
     for run in runs:
@@ -243,7 +240,7 @@ async def commit(maintenance: Maintenance, sources: Sequence[Bucket], read: list
 
 
 def place_recovered(recovery: Recovery, bucket: Bucket) -> list[Piece]:
-    """A bucket is placed over whatever lies in its range, and what it cuts is dropped."""
+    """A bucket is placed over all that lies in its range; the buckets that it cuts are dropped."""
     low, high = cuts(bucket.ledgers)
     meeting = recovery.placed.meeting(bucket.ledgers)
     recovery.placed.put(bucket)
@@ -389,7 +386,7 @@ def update_timer_42(tracker: Tracker) -> None:
 
 
 def trimmed_42(maintenance: Maintenance, victim: Piece) -> None:
-    """Whatever lies in the same place by then is taken out. A bucket in two pieces is counted down for each."""
+    """The bucket that lies in the same place by then is taken out. A bucket in two pieces is counted down for each."""
     maintenance.placed.cut_out(victim.low, victim.high)
     forget_boundaries(maintenance.tracker.loading, victim.bucket)
     maintenance.tracker.held.trimmed(victim.bucket)
@@ -484,7 +481,7 @@ def next_time_of_2025(_: Selection, bucket: Bucket) -> int:
 
 
 class Bucket2025(BucketDelivery):
-    """The released class of 4.0.8: it neither trims nor knows orphans."""
+    """The released class of 4.0.8: it does not trim, and does not know orphans."""
 
     PROFILE = "bucket-2025"
     BREAKS: ClassVar[tuple[str, ...]] = BROKEN

@@ -57,7 +57,7 @@ class Config(Protocol):
 
 
 class Sealing(Part):
-    """Keeps what was added in the growing bucket or in the shared queue, and makes sealed buckets."""
+    """Keeps added messages in the growing bucket or in the shared queue, and makes sealed buckets."""
 
     def __init__(self, tracker: Tracker) -> None:
         self.tracker = tracker
@@ -73,7 +73,7 @@ class Sealing(Part):
 
     @rule("BD-41", source=OWN)
     def crosses(self, ledger: int) -> bool:
-        """The growing bucket does not grow across a sealed one: it is sealed before, however little it holds."""
+        """The growing bucket does not grow across a sealed one: it is sealed first, however few indexes it has."""
         grown = self.tracker.mutable.ledgers
         return grown is not None and grown[1] < ledger and bool(self.placed.meeting((grown[1], ledger)))
 
@@ -98,12 +98,12 @@ class Sealing(Part):
 
     @rule("BD-11")
     def worth_storing(self, indexes: Sequence[Index]) -> Sequence[Index]:
-        """A seal stores the indexes that are held, each for its own time."""
+        """A seal stores only indexes whose message is held, and held for the index's time."""
         return [index for index in indexes if self.tracker.held.hands_out(index, None)]
 
     @rule("BD-47", source=OWN, needs="maintenance", when=lambda s, ledgers: bool(s.placed.meeting(ledgers)))
     def keeps_in_memory(self, ledgers: Range) -> bool:
-        """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
+        """If a range meets a sealed bucket, it is not sealed: its messages stay in memory, and in no snapshot."""
         return bool(self.placed.meeting(ledgers))
 
     @rule("BD-11", source=TRACKER)
@@ -119,7 +119,7 @@ class Sealing(Part):
 
     @rule("BD-16", needs="calls_under_way", when=lambda s, bucket, segments: s.placed.has(bucket))
     def not_stored(self, bucket: Bucket, segments: Sequence[Segment]) -> None:
-        """What a bucket holds that could not be stored is kept in memory, in no bucket."""
+        """If a bucket could not be stored, its messages stay in memory, in no bucket."""
         bucket.current = bucket.last
         if self.placed.has(bucket):
             self.tracker.share(chain(*segments[1:]))
@@ -155,7 +155,7 @@ class Loading(Part):
 
     @rule("BD-29", source="follows from BD-02; PR 26280")
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
-        """Before the last message of a segment leaves the queue, as an orphan too, the next segment is loaded."""
+        """Before the last message of a segment leaves the queue, even as an orphan, the next segment is loaded."""
         bucket = self.tails.get(self.boundary(index))
         return bucket if bucket and self.placed.has(bucket) else None
 
@@ -180,13 +180,13 @@ class Loading(Part):
         return well
 
     def load_ended(self, load: Promise) -> None:
-        """A load has ended: what could not be handed out before may be now."""
+        """A load has ended: messages that could not be handed out before may be now."""
         if load is self.load:
             self.tracker.timer.fire_at_once()
 
     @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket: not s.placed.has(bucket))
     def has_effect(self, bucket: Bucket) -> bool:
-        """A load that ends when its bucket is placed no longer, as it was merged, trimmed or cleared, has no effect."""
+        """If a bucket was merged, trimmed or cleared before its load ends, the load has no effect."""
         return self.placed.has(bucket)
 
     def loaded(self, bucket: Bucket, index: Index, segments: list[Segment]) -> None:
@@ -206,11 +206,11 @@ class Loading(Part):
 
     @rule("BD-20", source="ImmutableBucket, PR 19577; the second part follows from BD-45", when=lambda *_: True)
     def is_given_up(self, bucket: Bucket, outcome: int) -> bool:
-        """A load that fails is asked for again; a bucket whose snapshot is missing is dropped with all it holds."""
+        """If a load fails, it is repeated; if the snapshot is missing, the bucket is dropped with its messages."""
         return outcome != NOT_PERSISTED and self.placed.has(bucket)
 
     def give_up(self, bucket: Bucket) -> None:
-        """The bucket is dropped: what it has left is held no longer."""
+        """The bucket is dropped: the messages that it has left are no longer held."""
         self.tracker.held.forget(bucket.held_behind(bucket.current))
         self.take_out(bucket)
         self.tracker.delete(bucket)
@@ -280,7 +280,7 @@ class Tracker(Part):
 
     @rule("BD-04", source=f"{TRACKER}, PRs 26230, 26251")
     def refuses(self, position: Position, at: int) -> bool:
-        """A message that is due, or has no time, is refused, whether it is held or not."""
+        """A message is refused if it is due or has no time, whether the tracker holds it or not."""
         return at < 0 or at <= self.cutoff()
 
     @rule(
@@ -289,7 +289,7 @@ class Tracker(Part):
         when=lambda t: t.timer.target != t.next_time(),
     )
     def added(self) -> None:
-        """An add that was accepted brings the timer up to date; a refusal and a repeated add do not."""
+        """An accepted add brings the timer up to date; a refused or repeated add does not."""
         self.update_timer()
 
     def contains(self, ledger: int, entry: int) -> bool:
@@ -331,13 +331,13 @@ class Tracker(Part):
 
     @rule("BD-24", source="follows from BD-42; PR 26239", when=lambda t: t.available())
     def wake(self) -> None:
-        """The end of a creation, or of a merge, fires the timer if something is due: it may have waited for that."""
+        """When a creation or a merge ends, the timer fires if something is due, because that may have waited for it."""
         if self.available():
             self.timer.fire_at_once()
 
     @rule("BD-10", source=TRACKER, when=lambda t: t.held.count() > 0)
     def pause(self) -> bool:
-        """All deliveries never pause."""
+        """The tracker never asks for a pause of all deliveries."""
         return False
 
     def reset_tick(self, tick: int) -> None:
@@ -382,12 +382,12 @@ class Tracker(Part):
 
     @rule("BD-19")
     def costs(self, dropped: bool) -> bool:
-        """An index that is dropped costs nothing of what may be handed out."""
+        """A dropped index does not count towards the messages that a get may hand out."""
         return not dropped
 
     @rule("BD-19", source=f"{TRACKER}, PR 26251")
     def comes_out(self, index: Index, cutoff: int) -> bool:
-        """Indexes come out by time, ledger and entry, as long as they are due and what follows them is loaded."""
+        """Indexes leave the queue by time, ledger and entry, while they are due and the next segment is loaded."""
         orphan = self.is_orphan(index[1])
         bucket = self.loading.ending(index, orphan)
         if index[0] > cutoff and (bucket or not orphan):
@@ -396,7 +396,7 @@ class Tracker(Part):
 
     @rule("BD-22", source=f"{TRACKER}, PR 25984")
     def is_orphan(self, ledger: int) -> bool:
-        """Messages of ledgers below that of the mark-delete position are orphans, which are dropped."""
+        """If a message's ledger is below that of the mark-delete position, it is an orphan, and is dropped."""
         first_live = self.durable.first_live
         return first_live is not None and ledger < first_live
 
@@ -410,7 +410,7 @@ class Tracker(Part):
 
     @rule("BD-31", source=f"{TRACKER}, PRs 19801, 26401")
     def clear(self) -> None:
-        """A clear forgets every message at once and leaves the timer alone; what is under way has no effect."""
+        """A clear forgets every message at once and leaves the timer alone; work under way has no effect."""
         buckets = [*self.placed.buckets(), *self.retired]
         self.retired = []
         self.placed.pieces = []
@@ -428,7 +428,7 @@ class Tracker(Part):
 
     @rule("BD-32", source=f"{TRACKER}, PR 26053", when=lambda t: True)
     def close(self) -> bool:
-        """A close cancels the timer and stores nothing; what is read comes to nothing."""
+        """A close cancels the timer and stores nothing; reads under way have no effect."""
         self.timer.close()
         self.snapshots.close()
         self.left = [*self.placed.buckets()]
@@ -436,22 +436,22 @@ class Tracker(Part):
 
     @rule("BD-32", when=lambda t: True)
     def has_closed(self) -> bool:
-        """A close has ended when all calls that change something have."""
+        """A close has ended when all calls that change something have ended."""
         return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
 
 
 # ---- The rules that no clause embodies
 
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     informative(
         "BD-01",
-        "A tracker holds positions, a growing bucket, a queue of what is loaded, and sealed buckets by range.",
+        "A tracker has the positions held, a growing bucket, a queue of loaded indexes, and sealed buckets by range.",
         source=TRACKER,
         why="state is seen in what the tracker answers; the rules about it say when",
     ),
     invariant(
         "BD-02",
-        "Nothing is stuck: what is due and not under way is handed out, or a call is made that leads there.",
+        "Nothing is stuck: a due message that is not under way is handed out, or a call is made that leads there.",
         source="follows from BD-41, BD-46 and BD-47; issues 26239, 26280",
     ),
     informative(
@@ -462,7 +462,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "BD-23",
-        "A message may be available although a get hands nothing out, while its segment or the next one is under way.",
+        "While its segment or the next one is loading, a message may be available although a get hands nothing out.",
         source="follows from BD-18 and BD-19",
         why="it allows, and demands nothing",
     ),
@@ -474,9 +474,9 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "BD-38",
-        "A recovery does not look at the mark-delete position: orphans fall when they are next in the queue.",
+        "A recovery does not look at the mark-delete position: orphans are dropped when they are next in the queue.",
         source=TRACKER,
-        why="BD-37 has it: what is recovered is held, whatever the position",
+        why="BD-37 has it: recovered messages are held, whatever the position",
     ),
     informative(
         "BD-40",
@@ -492,12 +492,12 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     invariant(
         "BD-44",
-        "No message is handed out before its time, or more than a tick before it where delivery is not strict.",
+        "No message is handed out before its time in strict mode, else none more than a tick before it.",
         source="follows from BD-19",
     ),
     informative(
         "BD-45",
-        "What the index forgets is read again from the mark-delete position; what it keeps out of reach is not.",
+        "Messages that the index forgets are read again from the mark-delete position; messages stuck in it are not.",
         source="issue 26420",
         why="reading again is the dispatcher's part; BD-02 is the tracker's",
     ),
@@ -509,7 +509,7 @@ UNEMBODIED: tuple[Rule, ...] = (
 NOTHING = (None,) * 6
 """What is seen without a tracker."""
 WAITS, AT_ONCE = range(2)
-"""When calls to storage and cursor end: when they are told to, or as they are made."""
+"""When calls to storage and cursor end: when an operation ends them, or as they are made."""
 
 
 class BucketDelivery(Reference):
@@ -517,14 +517,14 @@ class BucketDelivery(Reference):
 
     PROFILE = "ideal"
     Tracker: type[Tracker] = Tracker
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.durable = Durable()
         self.tracker: Tracker | None = self.Tracker(config, self.durable, config.clock)
         self.closed: list[Tracker] = []
-        """The trackers whose closing had not ended when it was looked at last."""
+        """The trackers whose closing had not ended at the last look."""
         self.now = config.clock
 
     # ---- The tracker is asked
@@ -565,7 +565,7 @@ class BucketDelivery(Reference):
             self.tracker.reset_tick(tick)
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""
         return self.tracker is not None and self.tracker.timer.stale()
 
     def clear(self) -> None:
@@ -658,7 +658,7 @@ class BucketDelivery(Reference):
         return ended
 
     def closing(self) -> int:
-        """How many of the trackers that were closed have not ended yet."""
+        """Number of closed trackers that have not ended yet."""
         self.closed = [tracker for tracker in self.closed if not tracker.has_closed()]
         return len(self.closed)
 

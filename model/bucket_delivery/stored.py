@@ -128,7 +128,7 @@ class Bucket:
         self.held: set[Position] = set()
         """The positions that it had when it was made."""
         self.created = Promise()
-        """Settles with whether the snapshot is stored, after its key was put, or could not be."""
+        """Settles when the key was put, or could not be: with whether the snapshot is stored."""
         self.id: int | None = None
         """The number of its snapshot; None: there is none yet."""
         self.keyed = False
@@ -158,7 +158,7 @@ class Bucket:
 # ---- What outlives a tracker
 
 OK, NOT_PERSISTED, BAD_VERSION, MISSING, UNREADABLE = range(5)
-"""How a call ends: well, not persisted, at a version that has changed, not there, nothing that can be read."""
+"""How a call ends: well; not persisted; the version has changed; the snapshot is missing; it cannot be read."""
 Answer = tuple[int, Any]
 """How a call ended, and with what."""
 Effect = Callable[[], Answer]
@@ -220,7 +220,7 @@ class Durable:
         return OK, part(self.snapshots[number])
 
     def delete(self, number: int) -> Answer:
-        """Delete a snapshot. One that is not there is as good as deleted."""
+        """Delete a snapshot. A missing one counts as deleted."""
         self.snapshots.pop(number, None)
         return OK, None
 
@@ -251,9 +251,9 @@ class Snapshots(Part):
         self.recovering = False
         """Whether calls end at once, as those of a recovery do."""
         self.failing = 0
-        """Number of reads that are yet to fail while that is so."""
+        """Number of reads that are yet to fail during a recovery."""
         self.closed = False
-        """Whether its tracker is: nothing is read any more."""
+        """Whether its tracker is closed: nothing is read any more."""
         self.updating = False
         """Whether a key is being updated."""
         self.updates: list[tuple[Update, Promise]] = []
@@ -263,11 +263,11 @@ class Snapshots(Part):
 
     @rule("BD-15", source="ImmutableBucket, PR 19577")
     def retried(self, outcome: int, attempts: int) -> bool:
-        """A call that was not persisted is made again at once, four times in all; any other failure is final."""
+        """If a call was not persisted, it is repeated at once, four attempts in all; any other failure is final."""
         return outcome == NOT_PERSISTED and attempts < ATTEMPTS
 
     async def ask(self, label: str, effect: Effect, again: Callable[[int, int], bool]) -> Answer:
-        """Make a call, and make it again as long as ``again`` says so of its outcome and of how often it was made."""
+        """Make a call, and repeat it while ``again`` says so, given its outcome and the number of attempts."""
         outcome, answer = await self.call(label, effect)
         attempts = 1
         while again(outcome, attempts):
@@ -293,7 +293,7 @@ class Snapshots(Part):
 
     @rule("BD-13", source="the snapshot's format, PR 19706")
     def about(self, segment: Segment) -> About:
-        """A snapshot says of each segment which positions it has, and its first and last time."""
+        """A snapshot lists the positions of each segment, and its first and last time."""
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
     async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
@@ -333,7 +333,7 @@ class Snapshots(Part):
         when=lambda s, bucket: bucket.id is None,
     )
     def begin_deletion(self, bucket: Bucket) -> Promise:
-        """A bucket that could not be stored has no snapshot that could be deleted."""
+        """If a bucket could not be stored, no snapshot is deleted for it."""
         return settled(True) if bucket.id is None else started(self.delete_snapshot(bucket, bucket.id))
 
     @rule("BD-17", source="ImmutableBucket, PRs 19901, 22802, 26401", when=lambda *_: True)
@@ -343,7 +343,7 @@ class Snapshots(Part):
         return outcome == OK and bool(await self.in_turn(partial(self.remove, bucket)))
 
     def close(self) -> None:
-        """The tracker ends. What it reads comes to nothing; what it changes is changed all the same."""
+        """The tracker ends. Its reads have no effect any more; its changes still take effect."""
         self.closed = True
         calls = self.durable.calls
         calls.waiting = [call for call in calls.waiting if not (call.reads and call.owner is self)]
@@ -352,7 +352,7 @@ class Snapshots(Part):
 
     @rule("BD-17")
     def updated_again(self, outcome: int, attempts: int) -> bool:
-        """A key update that meets a bad version is made again, four times in all; one that fails otherwise is not."""
+        """If a key update meets a bad version, it is repeated, four attempts in all; any other failure is final."""
         return outcome == BAD_VERSION and attempts < ATTEMPTS
 
     @rule("BD-17", when=lambda *_: True)
@@ -382,7 +382,7 @@ class Snapshots(Part):
 
     @rule("BD-17", when=lambda s, update: s.updating)
     def in_turn(self, update: Update) -> Promise:
-        """Key updates are made one after another."""
+        """Key updates run one at a time."""
         outcome = Promise()
         if self.updating:
             self.updates.append((update, outcome))
@@ -391,7 +391,7 @@ class Snapshots(Part):
         return outcome
 
     async def make_first(self, update: Update, outcome: Promise) -> None:
-        """Make an update that need not wait. Those that wait for it begin before whoever asked for it goes on."""
+        """Make an update that need not wait. Updates that wait for it begin before its caller goes on."""
         self.updating = True
         well = await update()
         self.updating = bool(self.updates)
@@ -400,7 +400,7 @@ class Snapshots(Part):
         outcome.settle(well)
 
     async def make_waiting(self) -> None:
-        """Make the updates that wait. Whoever asked for one goes on before the next one begins."""
+        """Make the waiting updates. The caller of one goes on before the next one begins."""
         more = True
         while more:
             update, outcome = self.updates.pop(0)

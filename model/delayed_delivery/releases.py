@@ -126,14 +126,14 @@ class CountsAgain(Index):
 
 
 class AnyEstimate(MemoryEstimate):
-    """An estimate that does not have to fit what is held."""
+    """An estimate that need not fit the number of copies."""
 
     def permits(self, seen: object, count: int) -> bool:
         return isinstance(seen, int) and seen >= 0
 
 
 class TimeBucket2025(DelayedDelivery):
-    """The classes of 2025-09-20, as recorded: as 4.0.4, but for a repeated add, which is counted again."""
+    """The classes of 2025-09-20, as recorded: as 4.0.4, except that a repeated add is counted again."""
 
     PROFILE = "timebucket-2025"
     ALIKE = True

@@ -30,7 +30,7 @@ Placed = tuple[int, Position]
 
 
 class Bucket(dict[Position, int]):
-    """How often a bucket holds which position: once, but for releases that keep every copy."""
+    """How often a bucket holds each position: once, except in releases that keep every copy."""
 
     def total(self) -> int:
         """The number of copies."""
@@ -64,7 +64,7 @@ class Buckets(Tick):
 
     @rule("DD-05", source=f"{IN_MEMORY}, PR 26012, issue 25996")
     def key(self, at: int) -> int:
-        """The bucket of a time is that time rounded down to a multiple of the width; in strict mode up, or the last."""
+        """A bucket's key is a time rounded down to a multiple of the width; in strict mode up, to the last at most."""
         return self.up(at) if self.strict else at & -self.width
 
     def up(self, at: int) -> int:
@@ -132,7 +132,7 @@ class Index(Part):
 
     @rule("DD-11", source=f"{IN_MEMORY}, PR 25681, issue 25617")
     def put(self, position: Position, bucket: Bucket) -> bool:
-        """A position that its bucket holds already stays one copy; the add is accepted all the same."""
+        """If a bucket holds a position already, another add of it is accepted, and the position stays one copy."""
         new = position not in bucket
         bucket[position] = 1
         return new
@@ -156,7 +156,7 @@ class Index(Part):
 
     @rule("DD-35", source=IN_MEMORY, when=lambda i, taken: taken)
     def removed(self, taken: list[Placed]) -> list[Placed]:
-        """Exactly the copies that a get takes leave the index: none is lost and none stays."""
+        """Exactly the copies that a get takes leave the index: no copy is lost, and no taken copy stays."""
         return taken
 
     def drop(self, copies: Iterable[Placed]) -> None:
@@ -172,7 +172,7 @@ class Index(Part):
 
     @rule("DD-01", source=IN_MEMORY)
     def stays(self, bucket: Bucket) -> bool:
-        """A bucket goes with its last message."""
+        """A bucket leaves the index with its last message."""
         return bool(bucket)
 
     @rule("DD-30", source=f"{IN_MEMORY}, issue 8689, PR 14740", when=lambda i: i.held)
@@ -182,7 +182,7 @@ class Index(Part):
 
 
 class FixedDelay(Part):
-    """Whether all delays may be alike so far: then messages become due in the order in which they come."""
+    """Whether all delays may be alike so far. If they are, messages become due in the order in which they come."""
 
     def __init__(self) -> None:
         self.fixed = True
@@ -226,7 +226,7 @@ class FixedDelay(Part):
 
 
 class MemoryEstimate(Part):
-    """What was estimated last, and whether the index grew or shrank since: an estimate only has to be plausible."""
+    """The last estimate, and whether the index grew or shrank since. An estimate must only be plausible."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -234,11 +234,11 @@ class MemoryEstimate(Part):
 
     @rule("DD-29", source=f"{IN_MEMORY}, PR 25990", needs="memory_estimate")
     def bytes_for(self, count: int) -> int:
-        """The memory estimate is 0 if and only if nothing is held; it does not fall by adds nor rise by takes."""
+        """The memory estimate is 0 if and only if nothing is held; no add lowers it, and no get raises it."""
         return BYTES * count
 
     def permits(self, seen: object, count: int) -> bool:
-        """Whether an estimate for so many copies is plausible, given the one seen before."""
+        """Whether an estimate for this number of copies is plausible, given the estimate before it."""
         if not isinstance(seen, int):
             return False
         if not count:
@@ -252,12 +252,12 @@ class MemoryEstimate(Part):
         self.grew = self.shrank = False
 
     def allowed(self, count: int) -> Allowed:
-        """The estimates that a subject with so many copies may answer."""
+        """The estimates that a subject with this number of copies may answer."""
         says = "0 if nothing is held, else plausible"
         return Allowed(lambda seen: self.permits(seen, count), self.follow, self.bytes_for(count), says)
 
 
-WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     invariant(
         "DD-07",
         "With an unchanged tick, a message becomes available in [at, at + P - 1] in strict mode, else in "
@@ -266,7 +266,7 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
     ),
     invariant(
         "DD-08",
-        "A message that was handed out, offered again with its own time and no smaller tick, is refused.",
+        "If a message that was handed out is offered again with its own time and no smaller tick, it is refused.",
         source="follows from DD-05, DD-06 and DD-09; PR 26188, issue 25996",
     ),
     informative(
@@ -317,7 +317,7 @@ class DelayedDelivery(Reference):
     Index = Index
     MemoryEstimate = MemoryEstimate
     FixedDelay = FixedDelay
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = WITHOUT_A_CLAUSE
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     ALIKE: ClassVar[bool] = True
     """Messages for one time fare alike, and the second changes the index alone. A subclass must say so for itself."""
 
@@ -402,7 +402,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-17", source=f"{IN_MEMORY}, PRs 16609, 17907")
     def pause(self) -> bool:
-        """Deliveries do not pause while a message is available, which is asked last."""
+        """Deliveries do not pause while a message is available; the tracker checks that last."""
         return self.wants_pause() and not self.has()
 
     @rule("DD-17")
@@ -425,7 +425,7 @@ class DelayedDelivery(Reference):
         return self.timer.advance(ms)
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether it asked for a read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""
         return self.timer.stale()
 
     def reset_tick(self, tick: int) -> None:
@@ -446,7 +446,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-32", source=f"{ABSTRACT}, PR 18000", when=lambda m: m.closed or m.timer.timeout is not None)
     def close(self) -> None:
-        """A close disarms the timer, and may be repeated; the count that follows is not specified."""
+        """A close disarms the timer, and may be repeated; the count after it is not specified."""
         self.timer.close()
         self.closed = True
 

@@ -70,7 +70,7 @@ class Cached:
     cache: Cache
     position: Position
     size: int
-    counter: Count | None
+    expected_reads: Count | None
     """Reads still expected; None: nobody counts them."""
     stamp: int
     """When it was put into the queue, for the first time or again."""
@@ -78,13 +78,13 @@ class Cached:
     accessed: bool = False
     blank: bool = False
     """Whether its place in the queue stands for nothing any more."""
-    count: int = 1
+    references: int = 1
     """References to the value: that of its cache, and those of readers."""
 
     @property
     def reads(self) -> int | None:
         """How many reads are still expected."""
-        return None if self.counter is None else self.counter.left
+        return None if self.expected_reads is None else self.expected_reads.left
 
     @property
     def cached(self) -> bool:
@@ -112,12 +112,12 @@ class ReadCounts(Part):
 
     @rule("RC-06", source="EntryImpl, PR 24623", needs="reads")
     def counts_as_read(self, moment: str) -> bool:
-        """A read is counted once, when the entry that was returned is freed, and not when it is handed out."""
+        """A read is counted once, when the returned entry is freed, and not when it is handed out."""
         return moment == "freed"
 
     @rule("RC-09", source="PIP-430", needs="reads")
     def replayed(self, count: Count) -> None:
-        """An entry that is put back to be replayed has one more read expected, if its reads are counted."""
+        """If an entry is put back to be replayed, and its reads are counted, one more read is expected."""
         self.expect(count)
 
     def new(self, expected: int) -> Count | None:
@@ -211,11 +211,11 @@ class Store(Part):
     @rule("EC-12", source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955")
     def gives_back(self, entry: Cached) -> int:
         """An entry is removed once, and the cache gives its reference back once."""
-        return 1 if entry.count else 0
+        return 1 if entry.references else 0
 
     @rule("EC-12")
     def counted(self, entry: Cached) -> Removed:
-        """A removal takes off the size as it was inserted, whatever has become of the value."""
+        """A removal takes off the size that the entry had at its insertion, whatever has become of the value."""
         return [1, entry.size]
 
     def remove_all(self, entries: list[Cached]) -> Removed:
@@ -225,15 +225,15 @@ class Store(Part):
             add(removed, self.remove(entry))
         return removed
 
-    @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.count > 1)
+    @rule("EC-13", source="RangeCache, reference counts", when=lambda s, entry: entry.references > 1)
     def let_go(self, entry: Cached) -> None:
         """A value that a reader holds stays valid outside the cache, and is freed when the last holder lets go."""
         self.release(entry, self.gives_back(entry))
 
     def release(self, entry: Cached, times: int) -> None:
         """Give references to a value back. With the last it is freed, and there are no more."""
-        self.references -= 0 < entry.count <= times
-        entry.count, missing = max(entry.count - times, 0), times > entry.count
+        self.references -= 0 < entry.references <= times
+        entry.references, missing = max(entry.references - times, 0), times > entry.references
         if missing:
             raise Fault("RuntimeError")
 
@@ -241,7 +241,7 @@ class Store(Part):
 
     @rule("EC-22", source="RangeCacheRemovalQueue, PR 24623")
     def requeue(self, entry: Cached) -> None:
-        """A requeued entry goes to the tail with the time of now, no longer accessed, and requeued once more."""
+        """A requeued entry goes to the tail, gets the present time, loses its access mark, and counts a requeueing."""
         entry.requeued += 1
         entry.stamp = self.clock.now
         entry.accessed = False
@@ -256,37 +256,37 @@ class Lookup(Part):
 
     @rule("EC-09", source="RangeCache.get, PR 23903")
     def find(self, cache: Cache, position: Position) -> Cached | None:
-        """A position that is cached is found, whatever instance names it, and its value is retained for the reader."""
+        """A cached position is found, whichever object names it, and its value is retained for the reader."""
         return cache.entries.get(position)
 
     @rule("EC-09")
     def hands_out(self, entry: Cached) -> bool:
-        """A value whose last reference is gone cannot be retained: it is a miss."""
-        return entry.count > 0
+        """If a value's last reference is gone, it cannot be retained, and the read is a miss."""
+        return entry.references > 0
 
     @rule("EC-10", source="RangeCache.getRange")
     def within(self, position: Position, first: Position, last: Position) -> bool:
-        """A range includes both its ends, and goes over ledgers."""
+        """A range includes both its ends, and may span ledgers."""
         return first <= position <= last
 
     @rule("EC-10")
     def in_order(self, entries: list[Cached]) -> list[Cached]:
-        """A range is answered in ascending order with what is cached of it."""
+        """The answer for a range has its cached entries in ascending order."""
         return sorted(entries, key=lambda entry: entry.position)
 
     @rule("EC-14", source="RangeEntryCacheImpl.invalidateEntries")
     def invalid(self, position: Position, last: Position, lowest: Position) -> bool:
-        """What is invalidated up to a position goes without that position itself, of all ledgers before it."""
+        """An invalidation up to a position removes all entries before it, in earlier ledgers too, but not that one."""
         return self.FIRST <= position < last
 
     @rule("EC-14")
     def in_removal(self, position: Position, first: Position, last: Position, inclusive: bool) -> bool:
-        """A removal of a range takes its last position along only if it is asked to."""
+        """A removal of a range removes its last position only if the caller includes it."""
         return first <= position <= last if inclusive else first <= position < last
 
     @rule("EC-15", source="RangeEntryCacheImpl.invalidateAllEntries")
     def of_ledger(self, position: Position, ledger: int) -> bool:
-        """A ledger that is dropped takes all of its entries along, and no others."""
+        """If a ledger is dropped, all of its entries are removed, and no others."""
         return (ledger, 0) <= position < (ledger + 1, 0)
 
 

@@ -1,4 +1,4 @@
-"""What takes entries out by age or for want of space: passes over the queue, and the manager that orders them."""
+"""Eviction by age or size: passes over the queue, and the manager that orders them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, rule
 
 TRIGGER_PERCENT = 98
-"""Percentage of the largest size beyond which a size pass is due."""
+"""Percentage of the largest size above which a size pass is due."""
 QUEUE = "RangeCacheRemovalQueue, PR 24363"
 REQUEUES = "RangeCacheRemovalQueue, PR 24623"
 
@@ -46,12 +46,12 @@ class Passes(Part):
 
     @rule("EC-23", source=QUEUE)
     def head(self) -> Cached:
-        """The queue is one for all caches: a pass looks at its head, whichever topic that is of."""
+        """All caches share one queue: a pass looks at its head, whichever topic the head belongs to."""
         return self.store.queue[0]
 
     @rule("EC-03", source=QUEUE, when=lambda p, head, removed, judges, first_round: head.blank)
     def visit(self, head: Cached, removed: Removed, judges: Judges, first_round: bool) -> bool:
-        """A blank head does not stop a pass."""
+        """A blank head, whose entry has left its cache, does not stop a pass."""
         if head.blank:
             self.drop_blank(head, removed)
             return True
@@ -73,7 +73,7 @@ class Passes(Part):
     # ---- Time passes
 
     def time_pass(self, threshold: int) -> Removed:
-        """Remove from the head what was put there before a time."""
+        """Remove entries from the head that were put there before a time."""
         return self.take_from_head(self.by_age(threshold))
 
     def by_age(self, threshold: int) -> Judges:
@@ -85,7 +85,7 @@ class Passes(Part):
 
     @rule("EC-20", source=QUEUE)
     def expired(self, entry: Cached, threshold: int) -> bool:
-        """An entry has expired when it is older than the TTL: one exactly as old stays."""
+        """An entry has expired if it is older than the TTL; an entry exactly as old stays."""
         return entry.stamp < threshold
 
     @rule("EC-21", source=QUEUE)
@@ -105,7 +105,7 @@ class Passes(Part):
 
     @rule("EC-32", source=REQUEUES)
     def stops_size_pass(self, entry: Cached, removed: Removed, asked: int) -> bool:
-        """A size pass ends as soon as enough bytes are removed, before it looks at what the next entry deserves."""
+        """A size pass ends as soon as enough bytes are removed, before it judges the next entry."""
         return removed[1] >= asked
 
     @rule("EC-32")
@@ -115,29 +115,29 @@ class Passes(Part):
 
     @rule("EC-34", source=REQUEUES, when=lambda p, entry, first_round: not first_round)
     def spares(self, entry: Cached, first_round: bool) -> bool:
-        """A size pass goes round the queue as often as it must: what it requeued it meets again."""
+        """A size pass goes round the queue as often as it must, and meets again the entries that it requeued."""
         return self.keeps_in_size_pass(entry)
 
     @rule("EC-33", source=REQUEUES)
     def keeps_in_size_pass(self, entry: Cached) -> bool:
-        """A size pass asks no entry's age."""
+        """A size pass does not look at the age of entries."""
         return self.should_requeue(entry)
 
     # ---- Which entries have another turn
 
     @rule("EC-24", source=REQUEUES)
     def should_requeue(self, entry: Cached) -> bool:
-        """Access has an entry requeued however often, if it extends life; expected reads do so up to a limit."""
+        """If access extends life, an accessed entry is always requeued; one with expected reads, up to a limit."""
         return (self.extends_accessed and entry.accessed) or (self.has_expected_reads(entry) and self.allowed(entry))
 
     @rule("EC-24")
     def allowed(self, entry: Cached) -> bool:
-        """One counter counts both kinds of requeueing; the limit holds for expected reads alone."""
+        """One counter counts both kinds of requeueing; the limit applies to expected reads only."""
         return entry.requeued < self.most_requeued
 
     @rule("RC-02", source=COUNTS)
     def has_expected_reads(self, entry: Cached) -> bool:
-        """Reads are expected of an entry whose count is at least 1, and of none without a count."""
+        """An entry has expected reads if its count is at least 1; an entry without a count never has any."""
         return entry.reads is not None and entry.reads >= 1
 
     @rule("RC-02", needs="pinned")
@@ -166,7 +166,7 @@ class Manager(Part):
 
     @rule("EC-30", source="RangeEntryCacheManagerImpl.triggerEvictionWhenNeeded", needs="manager")
     def triggers(self, total: int) -> bool:
-        """An insertion that leaves more than 98 % of the largest size has a size pass made soon, one at a time."""
+        """If an insertion leaves more than 98 % of the largest size, it orders a size pass, one at a time."""
         return self.max_size is not None and total > self.max_size * TRIGGER_PERCENT // 100
 
     def order_pass(self, total: int) -> None:
@@ -180,7 +180,7 @@ class Manager(Part):
 
     @rule("EC-31", source="RangeEntryCacheManagerEvictionHandler", needs="manager")
     def excess(self, total: int) -> int:
-        """A size pass that was ordered is asked for what is above the watermark when it runs."""
+        """A size pass that was ordered removes the bytes that are above the watermark when it runs."""
         return total - self.goal()
 
     @rule("EC-31", needs="manager")
@@ -195,5 +195,5 @@ class Manager(Part):
 
     @rule("EC-40", source="RangeEntryCacheManagerImpl", needs="manager")
     def count_pass(self) -> None:
-        """Insertions are counted, entries removed in whatever way, and size passes that had something to do."""
+        """The counters count insertions, all removals of entries, and size passes that had something to do."""
         self.passes += 1

@@ -113,7 +113,7 @@ class Putting(Call):
         self.was_refused = self.was_refused or self.refused()
 
     def refused(self) -> bool:
-        """Whether it would be refused now."""
+        """Whether the insertion would be refused now."""
         return self.position in self.cache.entries or self.model.manager.keeps_nothing(self.cache)
 
     def must_wait(self) -> bool:
@@ -171,12 +171,12 @@ class Getting(Call):
 
     @rule("IL-4", source=f"{WRAPPER}, recycled wrappers", needs="steps")
     def there(self) -> Cached | None:
-        """A read never answers with the value of another position, although wrappers are used again."""
+        """A read never answers with the value of another position, although wrappers are reused."""
         return self.model.lookup.find(self.cache, self.position)
 
     @rule("IL-3", source=f"{WRAPPER}, optimistic reads", needs="steps")
     def choices(self) -> list[Did]:
-        """A read answers with what was so at a moment of it: a hit if its entry was there, a miss if it was not."""
+        """A read's answer was true at some moment of the read: a hit if its entry was there, a miss if it was not."""
         ends = [["ends", answer] for answer in self.was if answer == "miss" or self.marked]
         marks = [["marks"]] if self.there() else []
         return [*marks, *ends] if self.was[0] == "hit" and not self.marked else [*ends, *marks]
@@ -213,12 +213,12 @@ class Removing(Call):
 
     @rule("IL-5", source="RangeCache, weakly consistent iteration", needs="steps")
     def owed(self) -> list[Cached]:
-        """A removal takes all that was in its range from its begin on; what comes in meanwhile may go or stay."""
+        """A removal takes all entries that were in its range at its begin; those that come meanwhile may go or stay."""
         return [entry for entry in self.due if entry.cached]
 
     @rule("EC-16", needs="steps")
     def result(self) -> Removed | None:
-        """A removal answers with what it removed itself, not with what was there when it began."""
+        """A removal answers with the entries that it removed itself, not with those that were there when it began."""
         return [*self.removed] if self.answers else None
 
     def choices(self) -> list[Did]:
@@ -253,13 +253,13 @@ class Passing(Call):
         self.removed: Removed = [0, 0]
         self.going_on = self.stopped = False
         self.then = ""
-        """What the head deserved when it was looked at; empty if it was not since the last was dealt with."""
+        """The fate of the head at the last look; empty if no look followed the last head that was dealt with."""
         self.queued = self.visits = 0
         """How long the queue was at first, and how many of its places were dealt with."""
 
     @rule("IL-11", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
     def blocked(self) -> bool:
-        """Passes are made one after the other: one that is begun while another is under way waits for its end."""
+        """Passes run one after another: a pass that begins while another is under way waits for its end."""
         return len(self.steps.passing) > self.going_on
 
     def head(self) -> Cached | None:
@@ -267,7 +267,7 @@ class Passing(Call):
         return next((entry for entry in self.queue if not entry.blank), None)
 
     def deserved(self) -> str:
-        """What is to become of the head."""
+        """The fate of the head: whether the pass requeues or removes it."""
         head = self.head()
         if head is None or self.stops(head, self.removed):
             return "stops"
@@ -276,7 +276,7 @@ class Passing(Call):
         return "requeues" if self.keeps(head, first_round) else "removes"
 
     def go_on(self) -> None:
-        """The pass has the queue, from the first step on that is not to wait."""
+        """The pass takes the queue at its first step that need not wait."""
         if not self.going_on:
             self.going_on = True
             self.queued = len(self.queue)
@@ -284,7 +284,7 @@ class Passing(Call):
 
     @rule("IL-2", source="RangeCacheRemovalQueue, PR 18076", needs="steps")
     def fate(self) -> Did:
-        """A pass judges the head when it has its lock: what has left its cache by then is dropped, uncounted."""
+        """A pass judges the head when it has its lock; if the entry has left by then, it is dropped, uncounted."""
         head = self.head()
         if self.stopped or head is None:
             return ["ends", [*self.removed]]
@@ -312,7 +312,7 @@ class Passing(Call):
             self.deal_with(head, did[0])
 
     def deal_with(self, head: Cached, word: str) -> None:
-        """Requeue or remove the head; what was before it is dropped."""
+        """Requeue or remove the head; blank places before it are dropped."""
         self.visits += self.queue.index(head) + 1
         while self.queue.popleft() is not head:
             pass

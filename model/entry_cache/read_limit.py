@@ -36,12 +36,12 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
-        """If its ledger tells nothing, the size is the average of what was cached, and at least 10 KiB."""
+        """If the ledger's average is not known, the size is the average of all cached entries, and at least 10 KiB."""
         return max(reader.cache.average_added(), UNKNOWN_SIZE)
 
     @rule("EC-55", needs="reads")
     def fits(self, permits: int) -> bool:
-        """A read that does not fit waits in a queue; one that fits overtakes those that wait."""
+        """A read that does not fit waits in a queue; a read that fits overtakes it."""
         return self.remaining >= permits
 
     def take(self, reader: Reader) -> bool:
@@ -69,7 +69,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def returns_permits(self, reader: Reader) -> bool:
-        """A read gives its permits back with its last entry that is freed."""
+        """A read gives its permits back when its last entry is freed."""
         return not reader.left
 
     def give_back(self, reader: Reader) -> None:
@@ -102,7 +102,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def too_late(self, age: int) -> bool:
-        """As permits come back, a read that does not fit fails if it has waited for longer than the time-out."""
+        """When permits come back, a read that does not fit fails if it has waited for longer than the time-out."""
         return 0 < self.config.acquire_timeout < age
 
     @rule("EC-55", needs="reads")

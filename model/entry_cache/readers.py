@@ -1,4 +1,4 @@
-"""Who reads: what each reader asked for and was given, the storage reads on the way, and those that can be joined."""
+"""Readers: what each asked for and was given, the storage reads under way, and those that can be joined."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from broker_tck.model.rules import rule
 Run = tuple[int, int]
 """The first and the last entry of a part of a ledger."""
 SINGLE = -1
-"""In place of a cursor: a read of a single entry, which is not a cursor's."""
+"""In place of a cursor: a read of a single entry, which no cursor makes."""
 WAITS, COMPLETES, FAILS, RAISES = range(4)
-"""What the storage does when it is asked: waits to be told, completes at once, fails at once, raises."""
+"""How the storage answers a request: it waits for an operation, completes at once, fails at once, or raises."""
 BUSY, BROKEN, CLOSED = range(3)
 """How a storage read fails: too many requests, anything else, the ledger's handle was closed."""
 
@@ -39,7 +39,7 @@ class Reader:
     first: int
     last: int
     again: bool = False
-    """Whether it reads the same once more when it is answered, before it returns."""
+    """Whether it repeats the read in its callback, before that returns."""
     within: Reader | None = None
     """The reader that this one reads a part for."""
     number: int = 0
@@ -112,12 +112,12 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-50", source="PendingReadsManager, PR 17241", needs="reads")
     def joins(self, request: Request, first: int, last: int) -> bool:
-        """A read joins those that run already, in whatever part they overlap."""
+        """A read joins the running reads that it overlaps, whichever part they share."""
         return request.first <= last and first <= request.last
 
     @rule("EC-50", needs="reads")
     def of_its_cache(self, request: Request, reader: Reader, disabled: bool) -> bool:
-        """A read joins only reads of its own cache and ledger; what a disabled cache reads cannot be joined."""
+        """A read joins only reads of its own cache and ledger; reads of a disabled cache cannot be joined."""
         return request.ledger == reader.ledger and request.cache is reader.cache and not disabled
 
     def join(self, reader: Reader, run: Run, disabled: bool) -> tuple[int, list[int]]:
@@ -133,7 +133,7 @@ class PendingReads(CallsUnderWay[Request]):
     # ---- The storage is asked, and answers
 
     def admit(self, request: Request) -> int:
-        """The storage is asked; answers with what it does, which is to wait if it was asked for that ledger before."""
+        """The storage gets a request; answers how it behaves: it waits if it has a request for that ledger already."""
         self.requests += 1
         request.number = self.requests
         if not request.reopened:
@@ -158,12 +158,12 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-54", source="RangeEntryCacheImpl, 2026", needs="reads")
     def forgets_at(self, kind: int) -> bool:
-        """A storage read that fails has all running reads of its ledger forgotten, except for too many requests."""
+        """If a storage read fails, running reads of its ledger are forgotten, except after too many requests."""
         return kind != BUSY
 
     @rule("EC-54", needs="reads", when=lambda p, request: not request.reopened)
     def reopens(self, request: Request) -> bool:
-        """A read whose ledger handle was closed is made once more, once."""
+        """If a read fails because its ledger handle was closed, it is repeated, but only once."""
         return not request.reopened
 
 

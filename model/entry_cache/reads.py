@@ -41,7 +41,7 @@ class Answers(Part):
 
     @rule("EC-45", source="RangeEntryCacheImpl, 2026", needs="reads")
     def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
-        """Of a range cached in part, the storage is asked only for what is missing, once for each run in order."""
+        """If a range is cached in part, the storage is asked only for missing entries, once for each run, in order."""
         return runs(self.lacking(reader, there))
 
     @staticmethod
@@ -71,12 +71,12 @@ class Answers(Part):
 
     @rule("EC-47", source="RangeEntryCacheImpl, PR 24623", needs="reads")
     def populates(self, start: int) -> bool:
-        """What the storage answered is cached only if reads are expected, which is asked once for each answer."""
+        """The storage's answer is cached only if reads are expected; the cache asks for that once for each answer."""
         return start > 0
 
     @rule("EC-51", source="PendingReadsManager, PR 24623", needs="reads")
     def in_part(self, entry: int, first: int, last: int) -> bool:
-        """Each of several listeners is given what is in its own range."""
+        """Each of several listeners gets the entries of its own range."""
         return first <= entry <= last
 
 
@@ -92,9 +92,9 @@ class Reads(Part):
         self.limit = model.read_limit
         self.answers = model.answers
         self.told: list[list[Any]] = []
-        """What happened since it was told last."""
+        """What happened since the last :meth:`tell`."""
         self.evaluated = 0
-        """How often it was asked for a start value since then."""
+        """Number of times that a start value was asked for since then."""
 
     # ---- A read begins
 
@@ -146,7 +146,7 @@ class Reads(Part):
 
     @rule("EC-50", needs="reads")
     def read_left(self, reader: Reader, part: Run) -> None:
-        """What running reads leave is read as any other part of a ledger: from the cache, then from the storage."""
+        """The part that running reads do not cover is read from the cache, then from the storage."""
         self.perform(reader.part(part))
 
     # ---- The storage is asked, and answers
@@ -182,7 +182,7 @@ class Reads(Part):
         when=lambda r, request: any(reader.again for reader, *_ in request.listeners),
     )
     def settle(self, request: Request) -> None:
-        """A storage read that has come can no longer be joined, before the first of its listeners is told."""
+        """A completed storage read cannot be joined any more, even before its first listener has the answer."""
         self.pending.settled(request)
 
     @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
@@ -231,16 +231,21 @@ class Reads(Part):
 
     @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
-        """If the storage raises instead of taking a request, the ledger leaves the cache, and the read fails."""
+        """If the storage raises in place of taking a request, its ledger leaves the cache, and the read fails."""
         self.model.drop_ledger(request.cache, request.ledger)
         self.not_come(request, BROKEN)
 
     # ---- Readers are answered
 
-    @rule("EC-48", source="RangeEntryCacheImpl, PR 24623", needs="reads", when=lambda r, reader, cached: cached.counter)
+    @rule(
+        "EC-48",
+        source="RangeEntryCacheImpl, PR 24623",
+        needs="reads",
+        when=lambda r, reader, cached: cached.expected_reads,
+    )
     def take_cached(self, reader: Reader, cached: Cached) -> None:
-        """The entry in the cache and the one that is returned share a count, so that the reader's release lowers it."""
-        self.hand_over(reader, cached.position[1], cached.counter)
+        """The cached entry and the returned one share a count, so the reader's release lowers it."""
+        self.hand_over(reader, cached.position[1], cached.expected_reads)
 
     def hand_over(self, reader: Reader, number: int, count: Count | None) -> None:
         """A reader has an entry, with a reference of its own."""
@@ -269,7 +274,7 @@ class Reads(Part):
 
     @rule("EC-45", needs="reads")
     def read_again(self, reader: Reader) -> None:
-        """If a missing part fails, what was obtained is released, and the whole range is read from the storage."""
+        """If a missing part fails, the entries obtained are released, and the whole range is read from the storage."""
         self.discard(reader.take_all())
         reader.failed = reader.partial = False
         self.await_all(reader, [(reader.first, reader.last)])
@@ -295,7 +300,7 @@ class Reads(Part):
         self.once_more(reader)
 
     def fail(self, reader: Reader) -> None:
-        """A reader is told that it failed."""
+        """A reader gets the answer that its read failed."""
         if reader.within:
             reader.within.failed = True
             self.part_came(reader.within)
@@ -305,7 +310,7 @@ class Reads(Part):
         self.once_more(reader)
 
     def once_more(self, reader: Reader) -> None:
-        """A reader does the same again, if it is one that does, before it returns."""
+        """A reader that reads twice repeats its read before its callback returns."""
         if reader.again:
             cache = self.model.caches[reader.topic]
             self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, reader.first, reader.last))
@@ -319,7 +324,7 @@ class Reads(Part):
         when=lambda r, entries: any(entry.count for entry in entries),
     )
     def discard(self, entries: list[Returned]) -> None:
-        """An entry that was read and discarded counts as read as well."""
+        """An entry that was read and discarded counts as read."""
         for entry in entries:
             self.free(entry)
 
@@ -347,7 +352,7 @@ class Reads(Part):
     # ---- What is told
 
     def tell(self) -> list[list[Any]]:
-        """What happened: requests, answers, and how often it was asked for a start value."""
+        """What happened since the last call: requests, answers, and how often a start value was asked for."""
         told, self.told = sorted(self.told), []
         if self.evaluated:
             told.append(["counts", self.evaluated])

@@ -45,19 +45,19 @@ class WholeRanges(Answers):
 
 def counted_if_valid(_: Store, entry: Cached) -> Removed:
     """What somebody released once too often is never taken off the size."""
-    return [1, entry.size] if entry.count else [0, 0]
+    return [1, entry.size] if entry.references else [0, 0]
 
 
 def blanks_if_valid(_: Store, entry: Cached) -> None:
     """What somebody released once too often keeps its place in the queue, until a pass removes it once more."""
-    entry.blank = entry.count > 0
+    entry.blank = entry.references > 0
 
 
 def hands_count_on(store: Store, entry: Cached) -> bool:
     """A refused insertion hands its read count to the entry that is there, unless nobody can hold that."""
     there = entry.cache.entries.get(entry.position)
-    if there and there.count:
-        there.counter = entry.counter
+    if there and there.references:
+        there.expected_reads = entry.expected_reads
     return Store.enter(store, entry)
 
 
@@ -157,7 +157,7 @@ class RefusingManager(Manager):
 
     @rule("EC-62", source="RangeEntryCacheManagerImpl.hasSpaceInCache")
     def has_space(self, total: int) -> bool:
-        """An insertion has a pass made if the trigger is passed, and is refused while the largest size is reached."""
+        """An insertion orders a pass if the trigger is passed, and is refused while the largest size is reached."""
         return self.max_size is None or total < self.max_size
 
 
@@ -166,7 +166,7 @@ class LargestFirst(Passes):
 
     @rule("EC-63", source="RangeCache.evictLEntriesBeforeTimestamp, before PR 24363")
     def stops_at_young(self, entry: Cached, threshold: int) -> bool:
-        """The age of entries is asked from the lowest position on, up to the first that is young."""
+        """A pass checks ages from the lowest position on, up to the first young entry."""
         return not self.expired(entry, threshold)
 
     def time_pass(self, threshold: int) -> Removed:
@@ -181,7 +181,7 @@ class LargestFirst(Passes):
 
     @rule("EC-60", source="EntryCacheDefaultEvictionPolicy")
     def taken_from(self, caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
-        """The largest caches that hold half of all bytes give up theirs, by their sizes; equal ones go by name."""
+        """The largest caches, with half of all bytes, give up bytes in proportion to their sizes; ties go by name."""
         goal, taken = sum(cache.size for cache in caches) // 2, 0
         for number, cache in enumerate(caches, 1):
             taken += cache.size
@@ -197,7 +197,7 @@ class LargestFirst(Passes):
 
     @rule("EC-61", source="RangeCache.evictLeastAccessedEntries, before PR 24363")
     def victims(self, entries: list[Cached]) -> list[Cached]:
-        """A cache evicts its lowest positions first, until at least as many bytes are gone as are asked for."""
+        """A cache evicts its lowest positions first, until at least the bytes asked for are gone."""
         return sorted(entries, key=lambda entry: entry.position)
 
     def size_pass(self, asked: int) -> Removed:
@@ -229,8 +229,8 @@ class Legacy(EntryCaches):
     Passes = LargestFirst
     Manager = RefusingManager
     manager: RefusingManager
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = (
-        *EntryCaches.UNEMBODIED,
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = (
+        *EntryCaches.WITHOUT_CLAUSE,
         informative(
             "EC-64",
             "A pass can free less than it was asked for, if the caches that it takes from are small.",

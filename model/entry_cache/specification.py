@@ -4,8 +4,8 @@ Read it from top to bottom. A method under ``@rule`` is a clause: its docstring 
 code. The methods named as operations are flows: they say which clauses apply, and in which order. The whole has parts,
 each with rules and state of its own: ``entries`` are stored in caches and in the queue, ``eviction`` takes them out,
 ``topics`` have ledgers and cursors, ``readers``, ``reads`` and ``read_limit`` say how a read goes, and ``overlapping``
-what calls may do between the steps of others. Rules without a clause are in ``unembodied``, what each release of the
-broker does otherwise in ``releases``.
+what calls may do between the steps of others. Rules without a clause are in ``without_clause``. The clauses that each
+release of the broker replaces are in ``releases``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
-from broker_tck.model.entry_cache.unembodied import UNEMBODIED
+from broker_tck.model.entry_cache.without_clause import WITHOUT_CLAUSE
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference
 from broker_tck.model.rules import Rule, rule
 
@@ -46,9 +46,9 @@ ORDINARY = (
     *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
     *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
-"""Calls that are not made while others are under way: they do nothing then."""
+"""Operations that do nothing while calls are under way."""
 BUSY = "busy"
-"""What an ordinary call answers then."""
+"""The answer of an ordinary operation while calls are under way."""
 MANAGER = "RangeEntryCacheManagerImpl"
 
 
@@ -56,7 +56,7 @@ class EntryCaches(Reference):
     """Entry caches as PIP-430 has them: a queue for all topics, and reads still expected that keep an entry longer."""
 
     PROFILE = "ideal"
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     ReadCounts = ReadCounts
     Store = Store
     Lookup = Lookup
@@ -143,7 +143,7 @@ class EntryCaches(Reference):
 
     @rule("EC-06", source="RangeCache.put", when=lambda m, cache, ledger, entry: True)
     def misput(self, cache: int, ledger: int, entry: int) -> bool:
-        """A value of another position than its key is refused with an error, and nothing changes."""
+        """If a value's position is not its key, the value is refused with an error, and nothing changes."""
         raise Fault("IllegalArgumentException")
 
     def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
@@ -160,7 +160,7 @@ class EntryCaches(Reference):
         return entry
 
     def append(self, topic: int, ledger: int) -> bool | None:
-        """Add the next entry of a ledger; answers whether it was inserted, with nothing if it is not to be."""
+        """Add the next entry of a ledger; answers whether it was inserted, or None if it must not be cached."""
         entry = self.ledgers.write(topic, ledger, 1)
         cursors = self.cursors[topic]
         cursors.advance_to(self.now)
@@ -195,7 +195,7 @@ class EntryCaches(Reference):
         """Read an entry and keep it."""
         found = self.looked_up(self.caches[cache], (ledger, entry), alone=True)
         if found:
-            found.count += 1
+            found.references += 1
             self.holds.append(found)
         return "hit" if found else "miss"
 
@@ -209,7 +209,7 @@ class EntryCaches(Reference):
     def spoil(self, cache: int, ledger: int, entry: int) -> bool:
         """Let go of a value once too often, if only the cache holds it; answers whether it was."""
         there = self.caches[cache].entries.get((ledger, entry))
-        if there is None or there.count != 1 or there is not self.stored.get((cache, there.position)):
+        if there is None or there.references != 1 or there is not self.stored.get((cache, there.position)):
             return False
         self.store.release(there, 1)
         return True
@@ -233,10 +233,10 @@ class EntryCaches(Reference):
     def counted(self, cache: int, position: Position, change: Callable[[Count], None]) -> int | str:
         """Change the count of the value that was stored last under a key."""
         entry = self.stored.get((cache, position))
-        if entry is None or entry.counter is None:
+        if entry is None or entry.expected_reads is None:
             return "none"
-        change(entry.counter)
-        return entry.counter.left
+        change(entry.expected_reads)
+        return entry.expected_reads.left
 
     # ---- Removing
 
@@ -275,7 +275,7 @@ class EntryCaches(Reference):
 
     @rule("EC-16", source="RangeCache.clear, PR 10225", when=lambda m, cache: cache.entries)
     def empty(self, cache: Cache) -> Removed:
-        """Clearing removes everything, and answers with what it removed."""
+        """A clear removes everything, and answers with the entries and bytes that it removed."""
         return self.store.remove_all([*cache.entries.values()])
 
     @rule("EC-16", needs="reads", when=lambda m, cache: m.pending_reads.runs(cache))
@@ -292,7 +292,7 @@ class EntryCaches(Reference):
 
     @rule("EC-18", source=f"{MANAGER}.removeEntryCache", when=lambda m, cache: cache.entries)
     def close(self, cache: Cache) -> None:
-        """A topic that is closed clears its cache; what is inserted into it later counts, and leaves by the queue."""
+        """A topic that is closed clears its cache; entries inserted into it later count, and leave by the queue."""
         self.store.remove_all([*cache.entries.values()])
         self.pending_reads.forget(cache)
 
@@ -341,7 +341,7 @@ class EntryCaches(Reference):
 
     @rule("EC-19", needs="manager", when=lambda m, size: m.store.total > size)
     def resize(self, size: int) -> None:
-        """A new largest size, or watermark, removes nothing by itself; the next pass goes by it."""
+        """A new largest size or watermark removes nothing by itself; the next pass uses it."""
         self.manager.max_size = size
 
     def set_watermark(self, percent: int) -> None:
@@ -392,10 +392,10 @@ class EntryCaches(Reference):
         "RC-11",
         source="PIP-430",
         needs="reads",
-        when=lambda m, topic, before: any(entry.counter for entry in m.caches[topic].entries.values()),
+        when=lambda m, topic, before: any(entry.expected_reads for entry in m.caches[topic].entries.values()),
     )
     def moved(self, topic: int, before: Position | None) -> None:
-        """A cursor that comes, moves or leaves does not change the counts of what is cached."""
+        """A cursor that comes, moves or leaves does not change the counts of cached entries."""
         cursors = self.cursors[topic]
         now = cursors.slowest(before)
         if not cursors.moves_invalidate() or now == before:
@@ -444,7 +444,7 @@ class EntryCaches(Reference):
         return self.reads.tell()
 
     def storage(self, mode: int) -> None:
-        """From now on the storage waits to be told, completes at once, fails at once, raises."""
+        """Set how the storage answers: it waits for an operation, completes at once, fails at once, or raises."""
         self.pending_reads.mode = mode
 
     def timeouts(self) -> list[list[Any]]:
@@ -456,7 +456,7 @@ class EntryCaches(Reference):
     # ---- Readers have entries, and let go of them
 
     def reader(self, i: int) -> Reader | None:
-        """One of those who hold entries."""
+        """A reader that has returned entries, by its place among them."""
         numbers = sorted(self.returned)
         return self.returned[numbers[i % len(numbers)]] if numbers else None
 
@@ -544,7 +544,7 @@ class EntryCaches(Reference):
 
     @rule("EC-17", source="RangeCacheRemovalQueue, PR 24623", needs="steps")
     def total_shown(self) -> int:
-        """A pass takes what it removed off the broker's size at its end, and off the cache's at once."""
+        """A pass lowers a cache's size at each removal, and the broker's size at its end."""
         return self.store.total + sum(removed[1] for removed in self.steps.passing)
 
     def seen(self) -> tuple[Any, ...]:

@@ -92,7 +92,7 @@ class Cursors(Part):
 
     @rule("RC-05", source="RangeEntryCacheImpl, cacheReadEntry", needs="reads")
     def start_uncounted(self, name: str) -> int:
-        """If reads are not counted, what a cursor reads is expected once if that cursor is to have it cached."""
+        """If reads are not counted, a count starts with 1 if the reading cursor asks to cache, else with 0."""
         return int(name in self.caching)
 
     def start_on_read(self, name: str) -> int:
@@ -108,5 +108,5 @@ class Cursors(Part):
 
     @rule("EC-57", source="PRs 12045, 16054, 17273", needs="reads")
     def slowest(self, before: Position | None) -> Position | None:
-        """If reads are not counted, what is before the slowest position goes when that changes."""
+        """If reads are not counted and the slowest position changes, all entries before it are removed."""
         return self.active.slowest()

@@ -125,7 +125,7 @@ class Ticker(Timer):
 
 
 class GoDelays(Delays):
-    """No delay stands for a minute, and an id alone for a message that was redelivered once."""
+    """A delay of 0 means a minute, and an id alone means a message that was redelivered once."""
 
     def fixed(self) -> int:
         return self.in_units(self.delay_us or 60_000_000)
@@ -231,8 +231,8 @@ class MapOfIds(Buckets):
 class LegacyJava30(NegativeAcks):
     """The Java client up to 4.0.0 (3.0.7 as recorded): a map of whole ids, keeps chunks, and calls before it arms.
 
-    What a request throws, or a firing after a close that no nack followed, leaves the timeout that has fired to be
-    taken for pending: no nack arms another, until close.
+    If a request throws, or the timer fires after a close that no nack followed, the client takes the fired timeout for
+    pending: no nack arms another until a close.
     """
 
     PROFILE = "legacy-java-3.0"

@@ -35,7 +35,7 @@ class Clock(Part):
 
     @rule("NA-26", source="NegativeAcksTracker, PR 23600")
     def reading(self) -> int:
-        """Instants are read from the wall clock, waits from one that never jumps: a jump makes items early or late."""
+        """Instants come from the wall clock, waits from a clock without jumps; so a jump makes items early or late."""
         return self.wall * self.scale
 
     def until(self, instant: int) -> int:
@@ -89,7 +89,7 @@ class Delays(Part):
 
     @rule("NA-10", source="NegativeAcksTracker, PRs 12566, 15312", when=lambda d, count: count > 0 or d.backs_off())
     def delay(self, count: int) -> int:
-        """The delay is the backoff's for the redelivery count, or without backoff the fixed one."""
+        """The delay is the backoff's answer for the redelivery count, or without a backoff the fixed delay."""
         return self.backed_off(count) if self.backs_off() else self.fixed()
 
     @rule("NA-10", needs="backoff", when=lambda d: d.backs_off() and d.backoff(0) != d.backoff(1))
@@ -103,7 +103,7 @@ class Delays(Part):
 
     @rule("NA-11", source="NegativeAcksTracker, PR 12566", needs="backoff")
     def backed_off(self, count: int) -> int:
-        """What a backoff answers is not clamped: a delay of 0 is due at once."""
+        """The backoff's answer is not clamped: an item with a delay of 0 is due at once."""
         return self.backoff(count) * self.scale
 
     def backoff(self, count: int) -> int:
@@ -112,7 +112,7 @@ class Delays(Part):
 
     @rule("NA-10", needs="backoff")
     def multiplied(self, count: int) -> int:
-        """A multiplier makes the least delay longer with each redelivery, up to the most."""
+        """A multiplier makes the first delay longer with each redelivery, up to the longest."""
         if count <= 0 or self.least == 0:
             return self.least
         steps = floor(log(self.most / self.least) / log(self.factor)) + 1  # enough for the most: it may be far beyond
@@ -176,7 +176,7 @@ class Buckets(Part):
         when=lambda b, item, key, chunks: bool(b.elsewhere(item, key)),
     )
     def hold(self, item: Item, key: int, chunks: int) -> bool:
-        """An entry is one item in each bucket: nacks into several buckets are emitted by each."""
+        """An entry is one item in each bucket; if it is in several buckets, each of them emits it."""
         self.held.setdefault(key, set()).add(item)
         if chunks > 1:
             place = self.noted(key, item[:2])
@@ -220,12 +220,12 @@ class Buckets(Part):
 
     @rule("NA-06", source="NegativeAcksTracker, PR 25229, issue 25220")
     def expanded(self, entry: int, chunks: int) -> list[int]:
-        """Of a message in chunks all chunks are emitted, every time."""
+        """If a message has chunks, every emission has all of them."""
         return [*range(entry - chunks + 1, entry + 1)]
 
     @rule("NA-06")
     def noted(self, key: int, position: Position) -> tuple[int, Position]:
-        """Each bucket notes the chunks of its messages for itself."""
+        """Each bucket notes the chunks of its own messages."""
         return key, position
 
     @rule("NA-05", source="NegativeAcksTracker, PR 23600", needs="negative_ids")
@@ -301,7 +301,7 @@ class Timer(Part):
             self.deadline, self.unsettled = None, True
 
     def settle(self, deadline: int | None) -> None:
-        """Arm for what a firing left. A timeout that is pending, as another one fired, is lost sight of."""
+        """Arm for what a firing left. A timeout that is pending because another one fired is lost."""
         if self.deadline is not None:
             self.lost.append(self.deadline)
         self.unsettled = False
@@ -337,14 +337,14 @@ class Calls(Part):
         return bool(ids)
 
     def call_back(self, tracker: object) -> None:
-        """The application does in the callback what it was to do."""
+        """The application makes its call inside the callback."""
         inner, self.inner = self.inner, []
         for operation in inner:
             operation.on(tracker)
 
     @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
-        """The callback gets the whole set once; as few requests as can be, of at most 1,000 ids each, follow."""
+        """The callback gets the whole set once; as few requests as possible follow, of at most 1,000 ids each."""
         return sizes(ids, REQUEST)
 
     def request(self, ids: list[Position]) -> int | list[int]:
@@ -360,25 +360,25 @@ def sizes(ids: list[Position], most: int) -> list[int]:
 
 
 INVARIANTS = {
-    "P1": "What is emitted was nacked.",
+    "P1": "Every emitted entry was nacked.",
     "P2": "Unless the tracker is closed, everything is emitted in the end.",
     "P5": "An entry is emitted once for each bucket that it is in; buckets that are due together count as one.",
-    "P6": "After a firing no bucket is left that was due.",
-    "P7": "The callback is never given nothing.",
-    "P8": "One timeout is armed while something is held, and none else.",
+    "P6": "A firing leaves no bucket that was due.",
+    "P7": "The callback never gets an empty set.",
+    "P8": "Exactly one timeout is armed while an item is held; otherwise no timeout is armed.",
     "P9": "One more nack makes no other item later.",
     "P10": "How late an item is does not depend on another's delay.",
-    "P14": "The count is that of the entries, each once for every bucket that it is in.",
+    "P14": "The count counts each entry once for every bucket that it is in.",
     "P15": "With one precision bit more, two neighbouring buckets become one.",
 }
 """The properties of PIP-393 that a tracker is judged by, without the model."""
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     *(invariant(number, sentence, source="properties of PIP-393") for number, sentence in INVARIANTS.items()),
     informative(
         "NA-02",
         "A request names an entry, so all of its batch comes back with the earliest nack of any message in it.",
         source="PR 24203 (PIP-391)",
-        why="what of an entry is delivered again is decided by the broker and the consumer",
+        why="the broker and the consumer decide which messages of an entry are delivered again",
     ),
     informative(
         "NA-03",
@@ -394,7 +394,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "NA-07",
-        "A nack is not asked whether its message was delivered, is acked, or exists.",
+        "A tracker does not check whether a nacked message was delivered, is acked, or exists.",
         source="NegativeAcksTracker",
         why="a tracker has nothing that it could ask",
     ),
@@ -406,7 +406,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "NA-09",
-        "Nothing but close empties the tracker early: no seek, no reconnect, no request of the user's.",
+        "Only a close empties the tracker early; a seek, a reconnect or a request of the user's does not.",
         source="ConsumerImpl",
         why="none of these reaches the tracker",
     ),
@@ -446,7 +446,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "NA-34",
-        "The callback is given the very set that is requested then.",
+        "The callback gets the same set that is requested after it.",
         source="NegativeAcksTracker",
         why="the kit's callback leaves the set as it is",
     ),
@@ -464,7 +464,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "NA-52",
-        "Redelivery counts are those that the broker tells.",
+        "Redelivery counts come from the broker.",
         source="issue 15836",
         why="the kit draws them",
     ),
@@ -494,7 +494,7 @@ class NegativeAcks(Reference):
     """Whether the timer runs at a third of the delay, whatever is held."""
     SCALE: ClassVar[int] = 1
     """How many units of the clock that times are read from make a millisecond."""
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = UNEMBODIED
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     Clock = Clock
     Delays = Delays
     Buckets = Buckets
@@ -538,7 +538,7 @@ class NegativeAcks(Reference):
 
     @rule("NA-41", source="NegativeAcksTracker; the specification adds it")
     def ignores_after_close(self) -> bool:
-        """Close is final: what is added after it is ignored."""
+        """A close is final: the tracker ignores every later add."""
         return self.closed
 
     # ---- When the timer is to fire
@@ -589,7 +589,7 @@ class NegativeAcks(Reference):
         when=lambda m: m.calls.failing or bool(m.calls.inner),
     )
     def fire(self) -> list[Emission]:
-        """The timer is settled before any call: a callback may nack or close; a failing request loses its set alone."""
+        """A firing settles the timer before it calls anything. If a request fails, only its set is lost."""
         before = len(self.buckets.held)
         ids = self.buckets.take(self.clock.reading())
         self.timer.settle(self.deadline_after_firing(before))
@@ -620,7 +620,7 @@ class NegativeAcks(Reference):
         when=lambda m: m.timer.cancelled,
     )
     def stale(self) -> list[Emission]:
-        """A firing that comes too late, its timeout cancelled, does nothing."""
+        """If a cancelled timeout fires nevertheless, the firing does nothing."""
         return []
 
     # ---- Close

@@ -1,8 +1,8 @@
-"""A balanced tree whose keys are deleted while it is walked through: what the Go client's library makes of that.
+"""A balanced tree whose keys are deleted during a walk through it, as the Go client's library does it.
 
-It is an AVL tree. If a key with a right subtree is deleted, the next key moves into its node, so a walk that stands
-there goes on behind that key and skips it. From any other key that is deleted a walk goes on to the node above it,
-which may be before it: a walk does not notice that the tree was turned.
+It is an AVL tree. If a key with a right subtree is deleted, the next key moves into its node; a walk at that node goes
+on behind that key and skips it. After any other deletion a walk goes on to the node above, which may be before it,
+because a walk does not notice that the tree was turned.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Timer(Part):
 
     @rule("DD-21", source=f"{TRACKER}, PR 26012", when=lambda t, wake, tick: wake is None and t.timeout is not None)
     def update(self, wake: int | None, tick: int) -> None:
-        """The timer follows the moment at which the first bucket becomes due; it is disarmed if nothing is held."""
+        """The timer is armed for the moment when the first bucket becomes due; if nothing is held, it is disarmed."""
         if wake is None:
             if self.timeout is not None:
                 self.disarm()
@@ -118,7 +118,7 @@ class Timer(Part):
 
     @rule("DD-24", when=lambda t: t.cancelled is not None)
     def stale(self) -> bool:
-        """A cancelled timeout that fires all the same is ignored."""
+        """If a cancelled timeout fires nevertheless, the tracker ignores it."""
         return False
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class Timer(Part):
 
 
 class BegunAtZero(Timer):
-    """The timer of the released classes, whose numbers begin as 0: as if it had run then, and were armed for then."""
+    """The timer of the released classes. It begins as if it had run at time 0 and were armed for time 0."""
 
     target = 0
 

@@ -1,4 +1,4 @@
-"""What the branch of PIP-448 does otherwise, as recorded (profile ``pip-448``). The branch was never merged."""
+"""How the branch of PIP-448 deviates, as recorded (profile ``pip-448``). The branch was never merged."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArmedForThePast(BegunAtZero):
 
 
 class BehindTheMark(SubscriptionView):
-    """A view that sees whatever is behind its mark-delete position, handed out before or not."""
+    """A view that sees every copy behind its mark-delete position, handed out before or not."""
 
     FixedDelay = ForAllTimes
 
@@ -126,12 +126,12 @@ class ThrottledPruner(Pruner):
 
     @rule("TD-22")
     def ratio_of(self, ratio: float | None) -> float:
-        """A share that is no number is 0.5; one below 0 is 0, and one above 1 is 1."""
+        """A share that is not a number counts as 0.5, one below 0 as 0, and one above 1 as 1."""
         return USUAL_RATIO if ratio is None or isnan(ratio) else min(max(ratio, 0.0), 1.0)
 
     @rule("TD-24", source=f"{MANAGER}; T-14, T-15")
     def fails(self, views: Collection[SubscriptionView]) -> bool:
-        """A try with something held and nobody registered is an error; what was to be handed out is lost with it."""
+        """If copies are held and no view is registered, a prune is an error; the messages of that get are lost."""
         return not views
 
 
@@ -148,12 +148,12 @@ class MeasuredSets(MemoryEstimate):
         return 58 + 2 * entries if entries else 1
 
     def entered(self, entries: int) -> None:
-        """One more came into a set, which has so many now."""
+        """An entry came into a set, which has ``entries`` entries now."""
         self.bytes += self.size(entries) - self.size(entries - 1)
 
     @rule("TD-25", source=f"{MANAGER}; T-10")
     def freed(self, entries: int, left: int, whole: bool) -> int:
-        """A set of entries that a prune drops as a whole takes a byte more off the estimate than it had added."""
+        """If a prune drops a whole set of entries, the estimate loses a byte more than the set had added."""
         return self.size(entries) - (0 if whole else self.size(left))
 
 
@@ -235,13 +235,13 @@ class Pip448(TopicDelivery):
 
     @rule("TD-23", source=MANAGER)
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
-        """A prune is tried at the end of every get, whatever that hands out, and by firings; by nothing else."""
+        """Only gets and firings try a prune; every get does so at its end, whatever it hands out."""
         out = super().hand_out(view, most)
         self.try_to_prune()
         return out
 
     def try_to_prune(self) -> None:
-        """Let go of what all have acknowledged, unless that was tried just now."""
+        """Remove the copies that all views have acknowledged, unless that was tried just now."""
         views = self.registry.registered.values()
         if not self.pruner.may_try(self.timer.now):
             return

@@ -30,7 +30,7 @@ SAME = "PIP-448: the semantics for users stay identical"
 T = TypeVar("T")
 CLOSED = "IllegalStateException"
 MOST_FIRINGS = 1_000
-"""A timer that fires more often than this in one step of the clock would never let it move."""
+"""Maximum number of firings in one step of the clock; with more, the clock would never move on."""
 
 
 class Config(Protocol):
@@ -98,7 +98,7 @@ class SubscriptionView(Part):
 
     @rule("TD-15", source=f"PIP-448, updateMarkDeletePosition; {MANAGER}")
     def was_passed(self, position: Position) -> bool:
-        """If its mark-delete position goes back, a view does not see what it had passed before."""
+        """If its mark-delete position goes back, a view does not see the copies that it had passed."""
         return self.passed is not None and position <= self.passed
 
     @rule("TD-09")
@@ -156,9 +156,9 @@ class Registry(Part):
         self.registered: dict[str, SubscriptionView] = {}
         self.opened: Counter[str] = Counter()
         self.marks: dict[str, Position] = {}
-        """The mark-delete position of each subscription's cursor, as its dispatcher told it last."""
+        """The mark-delete position of each subscription's cursor, from its dispatcher's last update."""
         self.reads: dict[str, int] = {}
-        """How much each dispatcher takes at once when it is asked to read; below 0: nothing."""
+        """Number of messages that each dispatcher takes at once when it is asked to read; below 0: none."""
         self.ended = False
 
     # ---- Views come
@@ -186,7 +186,7 @@ class Registry(Part):
     # ---- Views are used
 
     def view(self, handle: str) -> SubscriptionView | None:
-        """The view of a handle; None if there is none. A fault if it refuses to be called."""
+        """The view of a handle; None if the handle is unknown. Fault if the view refuses calls."""
         if self.refuses(handle):
             raise Fault(CLOSED)
         return self.views.get(handle)
@@ -217,7 +217,7 @@ class Registry(Part):
 
     @rule("TD-27", source=f"{MANAGER}, unregister; T-12, T-13, T-14")
     def is_registered(self, view: SubscriptionView) -> bool:
-        """A close ends the registration of that very view: closing a stale one leaves the newer one as it is."""
+        """A close ends only its own view's registration: if a stale view is closed, the newer one stays registered."""
         return self.registered.get(view.name) is view
 
     @rule("TD-31", source=f"{MANAGER}, close; T-15", when=lambda r: r.registered)
@@ -237,10 +237,10 @@ class Registry(Part):
 
 
 class Pruner(Part):
-    """Lets go of what no view can still ask for, as soon as that is so."""
+    """Removes a copy from the index as soon as no view can still ask for it."""
 
     def __init__(self, config: object) -> None:
-        """As configured; this one has nothing to configure."""
+        """Start as configured. This pruner has no settings."""
 
     @rule("TD-20", source="PIP-448, High Level Design")
     def may_go(self, placed: Placed, views: Collection[SubscriptionView]) -> bool:
@@ -253,7 +253,7 @@ class Pruner(Part):
 
 
 ONE_TOPIC = "a subject is the manager of one topic"
-WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     informative(
         "TD-01",
         "There is a factory for a broker, a manager for a topic, and a light tracker, the view, for a dispatcher.",
@@ -299,28 +299,28 @@ WITHOUT_A_CLAUSE: tuple[Rule, ...] = (
         "TD-30",
         "A manager without views stays in the factory's cache for the idle time after the last one has left.",
         source="PIP-448, delayedDeliveryTopicManagerIdleMillis",
-        why=f"{ONE_TOPIC}; what the last one frees is TD-28",
+        why=f"{ONE_TOPIC}; TD-28 says what the last one frees",
     ),
     invariant(
         "TD-33",
-        "There are never more copies than pairs of a position and a time that were accepted, however many views.",
+        "The index never has more copies than accepted pairs of a position and a time, however many views there are.",
         source="PIP-448, Goals",
     ),
     invariant("TD-34", "One view without mark-delete positions gives every answer of delayed delivery.", source=SAME),
     invariant(
         "TD-35",
-        "While a message is held and no view has one available, a timeout is armed; a view to which one becomes "
-        "available is asked to read, or a timeout is armed.",
+        "If messages are held and none is available, a timeout is armed. "
+        "If one becomes available to a view, its dispatcher is asked to read, or a timeout is armed.",
         source="follows from TD-14, TD-17 and TD-18; T-03, T-04",
     ),
     invariant(
         "TD-36",
-        "A position that every view has passed is not held.",
+        "The index holds no position that every view has passed.",
         source="follows from TD-15 and TD-20; PIP-448, High Level Design",
     ),
     invariant(
         "TD-37",
-        "A view counts all that it has added and was neither handed nor has acknowledged or cleared.",
+        "A view counts each copy that it added, until it is handed that copy, acknowledges it or clears it.",
         source="PIP-448, High Level Design; T-12, T-13",
     ),
 )
@@ -331,7 +331,7 @@ class TopicDelivery(Reference):
     """Copies in buckets, held once whatever the number of views; the views; and one timer."""
 
     PROFILE = "ideal"
-    UNEMBODIED: ClassVar[tuple[Rule, ...]] = WITHOUT_A_CLAUSE
+    WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
     Timer = Timer
     Buckets = Buckets
     Index = Index
@@ -364,7 +364,7 @@ class TopicDelivery(Reference):
 
     @rule("TD-28", source=f"{MANAGER}, unregister", when=lambda m, view: m.index.held)
     def left(self, view: SubscriptionView) -> None:
-        """With a view goes what only it saw; with the last one everything goes, and the timer is disarmed."""
+        """When a view goes, the copies that only it saw go; with the last view all go, and the timer is disarmed."""
         self.settle(view.seen())
 
     def shutdown(self) -> None:
@@ -374,7 +374,7 @@ class TopicDelivery(Reference):
             self.forget()
 
     def asked(self, handle: str, answer: Callable[[SubscriptionView], T]) -> T | None:
-        """What the view of a handle answers; None if there is none. A fault if it refuses to be called."""
+        """What the view of a handle answers; None if the handle is unknown. Fault if the view refuses calls."""
         view = self.registry.view(handle)
         return None if view is None else answer(view)
 
@@ -504,7 +504,7 @@ class TopicDelivery(Reference):
 
     @rule("TD-13", when=lambda m, view: view.seen())
     def clear_for(self, view: SubscriptionView) -> None:
-        """A clear makes one view forget what it sees; what others see stays, and the timer is left alone."""
+        """A clear makes one view forget its copies; the copies that others see stay, and the timer is left alone."""
         seen = view.seen()
         left = index_of(self.Index, seen)
         left.clear()
@@ -514,7 +514,7 @@ class TopicDelivery(Reference):
 
     @rule("TD-14", source=f"{MANAGER}, resetTickTime", when=lambda m, handle, tick: tick != m.buckets.tick)
     def reset_tick(self, handle: str, tick: int) -> None:
-        """A new tick, told by any view, is the topic's; it updates the timer."""
+        """A new tick from any view is the whole topic's tick, and updates the timer."""
         if self.registry.view(handle) is not None and tick != self.buckets.tick:
             self.retick(tick)
             self.update_timer()
@@ -557,7 +557,7 @@ class TopicDelivery(Reference):
         return firings
 
     def fired(self) -> list[Any]:
-        """The timer has fired: when, whose dispatchers are asked to read, and what they took at once, if they did."""
+        """The timer has fired: the time, the handles asked to read, and the messages that they took at once, if any."""
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
         self.rearm(len(asked))
         reads = self.registry.reads
@@ -566,21 +566,21 @@ class TopicDelivery(Reference):
 
     @rule("TD-19", source=f"{MANAGER}, the timer's callback")
     def is_asked(self, view: SubscriptionView) -> bool:
-        """A firing asks the dispatchers of those views to read to which a message is available, and no others."""
+        """A firing asks the dispatcher of a view to read if a message is available to the view, and no others."""
         return view.sees_due()
 
     @rule("TD-18", source=f"{MANAGER}; T-03", when=lambda m, asked: m.index.held)
     def rearm(self, asked: int) -> None:
-        """A firing updates the timer, so that what comes later needs no call."""
+        """A firing updates the timer, so later buckets need no call."""
         self.update_timer()
 
     def reads(self, handle: str, most: int) -> None:
-        """From now on a dispatcher takes so much at once whenever it is asked to read; below 0: nothing."""
+        """Set how many messages a dispatcher takes at once whenever it is asked to read; below 0: none."""
         if self.registry.view(handle) is not None:
             self.registry.reads[handle] = most
 
     def stale(self) -> bool:
-        """The timeout that was cancelled last fires all the same; answers whether anybody was asked to read."""
+        """The timeout that was cancelled last fires nevertheless; answers whether a view was asked to read."""
         return self.timer.stale()
 
     # ---- What is seen

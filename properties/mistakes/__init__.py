@@ -1,1 +1,1 @@
-"""The book of mistakes: what is known to go wrong, chapter by chapter as the specifications are."""
+"""The book of mistakes: known mistakes, one chapter for each specification."""

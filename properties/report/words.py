@@ -106,8 +106,10 @@ def how_sure(diagnosis: Diagnosis, contract: Contract, told: Sequence[str] = ())
         return f"certain: {agrees} and on {diagnosis.walks} whole walks, in every step"
     if diagnosis.likely:
         return f"likely: {agrees}{elsewhere(diagnosis)}{beside(diagnosis)}"
-    looks = f"on this trace it looks as if {' Or as if '.join(map(begun_small, told)).removesuffix('.')}"
-    return f"a guess: {looks}. But it explains the first failure {on_walks(diagnosis)}{beside(diagnosis)}"
+    guess = " Or: ".join(map(begun_small, told)).removesuffix(".")
+    return (
+        f"a guess from this trace: {guess}. But it explains the first failure {on_walks(diagnosis)}{beside(diagnosis)}"
+    )
 
 
 def elsewhere(diagnosis: Diagnosis) -> str:

@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 TEMPORARY = ".tmp"
-"""What the name of a file ends with that is not whole yet."""
+"""The suffix of a file that is not whole yet."""
 
 
 def put_whole(path: Path, parts: Iterable[bytes]) -> None:
     """Put a file in place, or replace it, given its parts in order.
 
-    ``OSError`` where that could not be done, or may not survive; the file is as it was before or as it should be then.
+    ``OSError`` if that failed, or may not survive; the file is then the old one or the new one.
     """
     temporary = path.with_name(path.name + TEMPORARY)
     try:
@@ -40,7 +40,7 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, which may be gone already. ``OSError`` where that could not be done, or may not survive."""
+    """Remove a file, which may be gone already. ``OSError`` if that failed, or may not survive."""
     with suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108  # a crash may come between this one, too
     settle(path.parent)
@@ -66,6 +66,6 @@ def make_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what was not whole when a process ended."""
+    """Remove the files that were not whole when a process ended."""
     for path in folder.glob("*" + TEMPORARY):
         path.unlink(missing_ok=True)

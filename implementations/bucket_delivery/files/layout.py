@@ -38,13 +38,13 @@ class Part(NamedTuple):
 
 
 def footer_of(parts: Sequence[Part]) -> bytes:
-    """What a file of these parts ends with."""
+    """The footer of a file of these parts."""
     footer = b"".join(PART.pack(*part) for part in parts)
     return footer + END.pack(len(footer), crc32(footer), MAGIC)
 
 
 def footer_in(file: BinaryIO) -> bytes:
-    """The footer of a whole file. ``InvalidSnapshotException`` where its end is not what was written."""
+    """The footer of a whole file. ``InvalidSnapshotException`` if its end is damaged."""
     size = file.seek(0, 2) - END.size
     if size < 0:
         raise InvalidSnapshotException("the file is too short")
@@ -66,7 +66,7 @@ def part_of(file: BinaryIO, footer: bytes, number: int) -> bytes:
 
 
 def _read(file: BinaryIO, part: Part) -> bytes:
-    """A part's bytes. ``InvalidSnapshotException`` where they are not what was written."""
+    """A part's bytes. ``InvalidSnapshotException`` if they are damaged."""
     file.seek(part.offset)
     data = file.read(part.length)
     if len(data) != part.length or crc32(data) != part.checksum:

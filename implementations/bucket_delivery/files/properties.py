@@ -22,7 +22,7 @@ MAGIC = "BKTPROP 1"
 class FileCursorProperties:
     """:class:`~broker_tck.implementations.interface.CursorProperties`; each call ends before it returns.
 
-    What a call has told of survives a crash. One object at a time may write to a file.
+    A change survives a crash once its call was answered. One object at a time may write to a file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class FileCursorProperties:
     # ---- The file
 
     def _change(self, properties: dict[str, str]) -> Exception | None:
-        """Write other properties. Where that fails, what is there is read again: the file may be replaced or not."""
+        """Write other properties. If that fails, the file is read again, because it may be replaced or not."""
         try:
             self._write(properties, self._mark)
         except OSError as error:

@@ -41,8 +41,8 @@ DELETED = ".deleted"
 class FileSnapshotStorage:
     """A :class:`~broker_tck.implementations.interface.BucketSnapshotStorage`; each call ends before it returns.
 
-    What a call has told of survives a crash. A snapshot is written under another name, so it is there as a whole or
-    not at all. A segment is read without the others. One object at a time may write to a folder.
+    A change survives a crash once its call was answered. A snapshot is written under another name, so it is there as a
+    whole or not at all. A segment is read without the others. One object at a time may write to a folder.
 
     A crash between a snapshot and its key leaves a snapshot to which no key leads; :attr:`numbers` tells which there
     are.

@@ -42,7 +42,7 @@ of(Order.first, look="the order of positions; a cursor that the order misses")(
     ),
     instead(
         "by ledger",
-        "Your container compares ledgers alone; of one ledger, the lower entry is the slower.",
+        "Your container compares ledgers alone; in one ledger it must compare entries, too.",
         lambda o, positions: min(positions, default=None, key=lambda at: at[0]),
     ),
     instead(
@@ -76,17 +76,17 @@ of(Order.rank, breaks="CC-02")(
     ),
     instead(
         "ledgers shifted by 32 bits",
-        "Your container packs a position into one number, with 32 bits for the entry; an entry has 64.",
+        "Your container packs a position into one number, with 32 bits for the entry; it must keep all 64.",
         ranked(lambda one, other: (one[0] << 32) + one[1] <= (other[0] << 32) + other[1]),
     ),
     instead(
         "by a difference of 32 bits",
-        "Your container compares entries by a difference of 32 bits; an entry has 64.",
+        "Your container compares entries by a difference of 32 bits; it must use all 64.",
         ranked(lambda one, other: (one[0], (one[1] - other[1] + 2**31) % 2**32) <= (other[0], 2**31)),
     ),
     instead(
         "in doubles",
-        "Your container compares entries in floating point; an entry has 64 bits.",
+        "Your container compares entries in floating point; it must use all 64 bits.",
         ranked(lambda one, other: (float(one[0]), float(one[1])) <= (float(other[0]), float(other[1]))),
     ),
     instead(

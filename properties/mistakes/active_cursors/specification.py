@@ -143,7 +143,7 @@ look_at("CC-09", "what of a removed cursor waits in a queue: its node, its objec
 @mistake(
     "CC-09",
     "the object of a removed cursor comes back with the next add",
-    "The object of a removed cursor comes back to your container with the next add; it must be nowhere.",
+    "The object of a removed cursor comes back to your container with the next add; it must stay away.",
     seen="PR 26511",
 )
 class OldObjectComesBack(ActiveCursors):
@@ -226,7 +226,7 @@ of(
 )(
     instead(
         "absent",
-        "Your container leaves the reader itself out when it counts who is yet to read; it must count it as well.",
+        "Your container leaves the reader out when it counts the expected reads; it must count the reader as well.",
         lambda m, name: max(0, ActiveCursors.count(m, name) - 1),
         was="start: absent",
     ),
@@ -265,10 +265,14 @@ of(ActiveCursors.listed, look="cursors without position; removed ones whose node
 # ---- Caching of added entries
 
 of(ActiveCursors.caches)(
-    instead("absent", "Your container caches every added entry; it needs a cursor, or the grace time.", lambda m: True),
+    instead(
+        "absent",
+        "Your container caches every added entry; it must only if there is a cursor, or in the grace time.",
+        lambda m: True,
+    ),
     instead(
         "in grace alone",
-        "Your container caches added entries in the grace time alone; it must while there is a cursor as well.",
+        "Your container caches added entries only in the grace time; it must also while there is a cursor.",
         lambda m: m.grace.lasts(),
     ),
     instead(
@@ -278,7 +282,11 @@ of(ActiveCursors.caches)(
     ),
 )
 of(Grace.lasts, look="equality: exactly the grace time later it is over; the time before the first cursor")(
-    instead("absent", "Your container has no grace time: without a cursor it caches nothing at once.", lambda g: False),
+    instead(
+        "absent",
+        "Your container has no grace time; it must cache for that time after the last cursor has left.",
+        lambda g: False,
+    ),
     instead(
         "at the grace time as well",
         "Your container caches for one millisecond too long; the grace time must end before its last.",
@@ -291,12 +299,12 @@ of(Grace.lasts, look="equality: exactly the grace time later it is over; the tim
     ),
     instead(
         "none from time 0",
-        "Your container takes a clock at 0 for no time; it must begin its grace time at 0 as well.",
+        "Your container takes a clock at 0 for no time; its grace time must begin at 0 as well.",
         lambda g: g.since != 0 and Grace.lasts(g),
     ),
     instead(
         "-1 for ever",
-        "Your container takes a grace time of -1 for one without end; there is none.",
+        "Your container takes a grace time of -1 for one without end; it must take it for no grace time.",
         lambda g: g.length == -1 or Grace.lasts(g),
     ),
     instead(
@@ -380,7 +388,7 @@ def unknown_updates_too(update: Method, m: ActiveCursors, name: str, at: Positio
 
 @around(ActiveCursors.update, "CC-12", "moves alone")
 def moves_alone(update: Method, m: ActiveCursors, name: str, at: Position | None) -> None:
-    """An update to where a cursor is leaves your container's version as it is; it must raise it by one."""
+    """An update to the same position leaves your container's version as it is; it must raise it by one."""
     if name not in m.tracked or m.tracked[name] != at:
         update(m, name, at)
 
@@ -398,12 +406,12 @@ def anew_when_empty(remove: Method, m: ActiveCursors, name: str) -> bool:
 of(ActiveCursors.has_durable, look="a counter that a repeated add, or the removal of another kind, takes out of step")(
     instead(
         "absent",
-        "Your container says that there are durable cursors as soon as there is any; one must be durable.",
+        "Your container says that it has durable cursors as soon as it has a cursor; one must be durable.",
         lambda m: bool(m.objects),
     ),
     instead(
         "tracked ones",
-        "Your container leaves durable cursors without a position out when it is asked for durable ones; they count.",
+        "Your container does not find durable cursors that have no position; it must count them.",
         lambda m: any(m.objects[name].durable for name in m.tracked),
     ),
 )

@@ -16,17 +16,21 @@ from broker_tck.properties.mistakes.book import around, instead, of
 of(Maintenance.too_many, look="the limit itself, which is not too many; a limit of 0 or less, which is none")(
     instead(
         "absent",
-        "Your tracker never takes its buckets for too many; beyond the limit a seal must start a trim and a merge.",
+        "Your tracker never finds too many buckets; beyond the limit a seal must start a trim and a merge.",
         lambda m: False,
     ),
     instead(
         "at the limit",
-        "Your tracker trims or merges at the limit of buckets; there must be more.",
+        "Your tracker trims or merges at the limit of buckets; it must only beyond it.",
         lambda m: 0 < m.tracker.config.max_buckets <= len(m.placed.pieces),
     ),
 )
 of(Maintenance.busy)(
-    instead("absent", "Your tracker starts a chain of a trim and a merge while another is under way.", lambda m: False),
+    instead(
+        "absent",
+        "Your tracker starts a chain of a trim and a merge while another is under way; it must not.",
+        lambda m: False,
+    ),
 )
 of(
     Maintenance.is_trimmed_at,
@@ -39,12 +43,12 @@ of(
     ),
     instead(
         "up to that ledger",
-        "Your tracker trims a bucket that has the ledger of the mark-delete position.",
+        "Your tracker trims a bucket that has the ledger of the mark-delete position; that bucket must stay.",
         lambda m, ledgers: m.tracker.is_orphan(ledgers[1] - 1),
     ),
     instead(
         "those that reach it",
-        "Your tracker trims a bucket that reaches over the mark-delete position.",
+        "Your tracker trims a bucket that reaches over the mark-delete position; that bucket must stay.",
         lambda m, ledgers: m.tracker.is_orphan(ledgers[0]),
     ),
 )
@@ -58,7 +62,7 @@ of(Maintenance.stored)(
 of(Maintenance.is_still_victim)(
     instead(
         "absent",
-        "A trim of your tracker deletes a bucket that is gone by then, or no longer to be trimmed.",
+        "A trim of your tracker deletes a bucket that is gone by then, or no longer below the position; it must not.",
         lambda m, victim: True,
     ),
 )
@@ -99,7 +103,7 @@ of(Maintenance.merged_indexes)(
 of(Maintenance.can_commit)(
     instead(
         "absent",
-        "A merge of your tracker goes on although its sources are gone, or another bucket lies among them.",
+        "A merge of your tracker goes on if its sources are gone or another bucket lies among them; it must not.",
         lambda m, sources: True,
     ),
 )
@@ -151,7 +155,7 @@ of(Recovery.fails_recovery, look="a crash between the deletion of a snapshot and
 of(Recovery.raise_failures, look="four failures in a row, while other buckets can be read")(
     instead(
         "absent",
-        "A recovery of your tracker goes on if a snapshot cannot be read that may be there; it must fail as a whole.",
+        "A recovery of your tracker goes on if it cannot read a snapshot that may be there; it must fail as a whole.",
         lambda r, read: None,
     ),
 )
@@ -177,7 +181,7 @@ of(
     was="SourcesFirst: the sources are deleted before the merged bucket is stored",
 )
 async def sources_first(commit: Method, m: Maintenance, sources: Sequence[Bucket], read: Any) -> None:
-    """Your tracker deletes buckets before the one merged of them is stored; it must delete them after that."""
+    """Your tracker deletes the sources of a merge before the merged bucket is stored; it must after that."""
     committed = started(commit(m, sources, read))
     for source in sources:
         m.tracker.delete(source)
@@ -205,7 +209,7 @@ async def not_shared_again(commit: Method, m: Maintenance, sources: Sequence[Buc
     was="DeletesUnread: the buckets that could not be read are deleted",
 )
 def unread_deleted(raise_failures: Method, r: Recovery, read: dict[Piece, tuple[int, Segment]]) -> None:
-    """Your tracker deletes a bucket that a recovery could not read; it must not, as the snapshot may be there."""
+    """Your tracker deletes a bucket that a recovery could not read; it must not, because the snapshot may be there."""
     try:
         raise_failures(r, read)
     except Fault:
@@ -217,7 +221,7 @@ def unread_deleted(raise_failures: Method, r: Recovery, read: dict[Piece, tuple[
 
 @around(Recovery.take_over, "BD-37", "skipped held", was="HoldsSkipped: what was skipped is held as well")
 def skipped_held(take_over: Method, r: Recovery, read: dict[Piece, tuple[int, Segment]]) -> Any:
-    """After a recovery your tracker holds messages of segments that it skipped; the dispatcher reads these again."""
+    """After a recovery your tracker holds messages of skipped segments; it must not, because they are read again."""
     useless = take_over(r, read)
     for piece in read:
         piece.bucket.held = piece.bucket.held_behind(0)

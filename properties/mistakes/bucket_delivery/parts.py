@@ -31,24 +31,26 @@ of(Placed.over, look="a ledger between two others; the first and the last one of
 of(Held.repeated, look="a second add with another time; one of a position that is in no loaded segment")(
     instead(
         "absent",
-        "Your tracker queues a message again that it holds; the add must change nothing.",
+        "Your tracker queues a message that it holds already; the add must change nothing.",
         lambda h, position, over: False,
     ),
     instead(
         "by 32 bits of the ledger",
-        "Your tracker looks up what it holds by 32 bits of the ledger; it has 64.",
+        "Your tracker looks up held messages by 32 bits of the ledger; it must use all 64.",
         lambda h, position, over: any(
             entry == position[1] and (ledger ^ position[0]) % 2**32 == 0 for ledger, entry in h.positions
         ),
     ),
 )
 of(Held.count, look="what is counted twice after a merge, or is never counted down")(
-    instead("absent", "The count of your tracker is always 0; it must be that of all positions held.", lambda h: 0),
+    instead(
+        "absent", "The count of your tracker is always 0; it must be the number of all positions held.", lambda h: 0
+    ),
 )
 of(Held.refused, look="a refusal of what was accepted before: the count, and what is handed out later")(
     instead(
         "absent",
-        "Your tracker goes on holding a message that it refused; it is not held from then on.",
+        "Your tracker goes on holding a message that it refused; it must let go of it.",
         lambda h, position, over: None,
     ),
 )
@@ -93,12 +95,12 @@ class CountedAgain(Held):
 of(Mutable.takes, look="ledgers that come late: below the bucket, inside it, or under a sealed one")(
     instead(
         "absent",
-        "Your tracker's growing bucket takes a ledger below its last one; that must be kept in memory.",
+        "Your tracker's growing bucket takes a ledger below its last one; that must stay in memory.",
         lambda m, ledger, covered: True,
     ),
     instead(
         "inside its range",
-        "Your tracker's growing bucket takes a ledger below its last one, but inside its range; memory must keep that.",
+        "Your tracker's growing bucket takes a lower ledger that is inside its range; that must stay in memory.",
         lambda m, ledger, covered: not covered and (m.ledgers is None or ledger >= m.ledgers[0]),
     ),
     instead(
@@ -108,7 +110,7 @@ of(Mutable.takes, look="ledgers that come late: below the bucket, inside it, or 
     ),
     instead(
         "whatever lies there",
-        "Your tracker's growing bucket takes a ledger over which a sealed bucket lies; that must be kept in memory.",
+        "Your tracker's growing bucket takes a ledger over which a sealed bucket lies; that must stay in memory.",
         lambda m, ledger, covered: m.ledgers is None or ledger >= m.ledgers[1],
     ),
 )
@@ -125,24 +127,24 @@ of(Mutable.seals, look="the last ledger once more; the least number itself; what
     ),
     instead(
         "one more needed",
-        "Your tracker seals its growing bucket one message too late.",
+        "Your tracker seals its growing bucket one message too late; the configured number must be enough.",
         lambda m, ledger, covered: len(m.queue) > m.least and not covered and m.is_below(ledger),
     ),
     instead(
         "one less needed",
-        "Your tracker seals its growing bucket one message too soon.",
+        "Your tracker seals its growing bucket one message too soon; it must have the configured number.",
         lambda m, ledger, covered: len(m.queue) >= max(m.least - 1, 1) and not covered and m.is_below(ledger),
     ),
     instead(
         "whatever lies there",
-        "A ledger over which a sealed bucket lies has your tracker seal its growing bucket; it may not.",
+        "Your tracker seals its growing bucket for a ledger over which a sealed bucket lies; it must not.",
         lambda m, ledger, covered: m.has_enough() and m.is_below(ledger),
     ),
 )
 of(Mutable.due, look="a firing that moves nothing; what is sealed although it was due")(
     instead(
         "absent",
-        "What is due stays in your tracker's growing bucket; it must leave at each firing and each get.",
+        "Due messages stay in your tracker's growing bucket; they must leave at each firing and each get.",
         lambda m, cutoff: [],
     ),
 )
@@ -150,7 +152,7 @@ of(Mutable.due, look="a firing that moves nothing; what is sealed although it wa
 
 @around(Mutable.due, "BD-09", "strictly before")
 def strictly_before(due: Method, m: Mutable, cutoff: int) -> Any:
-    """What is due exactly at the cut-off stays in your tracker's growing bucket; it must leave it."""
+    """A message due exactly at the cut-off stays in your tracker's growing bucket; it must leave that."""
     return due(m, cutoff - 1)
 
 
@@ -170,7 +172,7 @@ of(
 )(
     instead(
         "absent",
-        "Your tracker ends no segment for its time; it must span less than the time step.",
+        "Your tracker ends no segment for its time; each must span less than the time step.",
         lambda c, segment, at: False,
     ),
     instead(
@@ -190,20 +192,24 @@ of(
     ),
     instead(
         "from the one before",
-        "Your tracker counts the time step from the index before; it counts from the first of the segment.",
+        "Your tracker counts the time step from the index before; it must count from the segment's first.",
         lambda c, segment, at: at >= segment[-1][0] + max(c.time_step, 1),
     ),
 )
 of(Cutting.is_full)(
-    instead("absent", "Your tracker puts more indexes into a segment than the limit says.", lambda c, segment: False),
+    instead(
+        "absent",
+        "Your tracker puts more indexes into a segment than the limit says; it must not.",
+        lambda c, segment: False,
+    ),
     instead(
         "one more",
-        "A segment of your tracker holds one index more than the limit.",
+        "A segment of your tracker has one index more than the limit; it must not.",
         lambda c, segment: c.most != NO_LIMIT and len(segment) > c.most,
     ),
     instead(
         "no limit below one",
-        "Your tracker takes a limit of 0 indexes for none; only -1 is no limit.",
+        "Your tracker takes a limit of 0 indexes for no limit; only -1 must mean that.",
         lambda c, segment: c.most > 0 and len(segment) >= c.most,
     ),
 )
@@ -263,12 +269,12 @@ def fewest_alone(_: Method, __: Selection, runs: Sequence[Sequence[Bucket]]) -> 
 of(Selection.next_time)(
     instead(
         "absent",
-        "Your tracker chooses what to merge without the time of the next segment; it must look at that.",
+        "Your tracker chooses buckets to merge without the time of their next segment; it must use that time.",
         lambda s, bucket: 0,
     ),
     instead(
         "of what is loaded",
-        "Your tracker chooses what to merge by the segments that are loaded; the next ones must decide.",
+        "Your tracker chooses buckets to merge by the segments that are loaded; the next ones must decide.",
         lambda s, bucket: bucket.about[bucket.current - 1].first_time,
     ),
 )
@@ -286,12 +292,12 @@ of(
 )(
     instead(
         "absent",
-        "The end of a load leaves your tracker's timer as it is; it must have it fire at once.",
+        "Your tracker's timer stays as it is when a load ends; it must fire at once.",
         lambda t: None,
     ),
     instead(
         "beside what is armed",
-        "The end of a load arms your tracker's timer beside what is armed already; it must take its place.",
+        "Your tracker arms a second timeout when a load ends; it must replace the first.",
         lambda t: t.arm_at(t.now),
     ),
 )

@@ -23,22 +23,22 @@ from broker_tck.properties.mistakes.book import around, instead, look_at, of
 of(Snapshots.retried, look="the number of attempts; failures of another kind")(
     instead(
         "absent",
-        "Your tracker does not make a call to the storage again that was not persisted; four times in all is right.",
+        "Your tracker does not repeat a storage call that was not persisted; it must make four attempts in all.",
         lambda s, outcome, attempts: False,
     ),
     instead(
         "three attempts",
-        "Your tracker makes a call to the storage three times in all; four times is right.",
+        "Your tracker makes three attempts at a storage call; it must make four in all.",
         lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts < ATTEMPTS - 1,
     ),
     instead(
         "whatever fails",
-        "Your tracker makes every call to the storage that failed again; only one that was not persisted may be.",
+        "Your tracker repeats every storage call that failed; it must only if the call was not persisted.",
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
     instead(
         "once more",
-        "Your tracker makes a call to the storage five times in all; four times is right.",
+        "Your tracker makes five attempts at a storage call; it must make four in all.",
         lambda s, outcome, attempts: outcome == NOT_PERSISTED and attempts <= ATTEMPTS,
     ),
 )
@@ -82,17 +82,17 @@ of(
 )(
     instead(
         "absent",
-        "Your tracker does not make a key update again that meets a bad version; four times in all is right.",
+        "Your tracker does not repeat a key update that meets a bad version; it must make four attempts in all.",
         lambda s, outcome, attempts: False,
     ),
     instead(
         "three attempts",
-        "Your tracker makes a key update that meets a bad version three times in all; four times is right.",
+        "Your tracker makes three attempts at a key update that meets a bad version; it must make four in all.",
         lambda s, outcome, attempts: outcome == BAD_VERSION and attempts < ATTEMPTS - 1,
     ),
     instead(
         "whatever fails",
-        "Your tracker makes every key update that failed again; only one that met a bad version is made again.",
+        "Your tracker repeats every key update that failed; it must only if the update met a bad version.",
         lambda s, outcome, attempts: outcome != OK and attempts < ATTEMPTS,
     ),
 )

@@ -50,7 +50,7 @@ of(Tracker.available, look="both queues, either of which may be empty; a count a
     ),
     instead(
         "of the shared queue",
-        "Your tracker does not look at its growing bucket when it is asked for what is available.",
+        "Your tracker does not look for an available message in its growing bucket; it must.",
         lambda t: bool(t.shared) and t.held.count() > 0 and t.shared[0][0] <= t.cutoff(),
     ),
     instead(
@@ -67,7 +67,7 @@ of(Tracker.found_nothing)(
     ),
 )
 of(Tracker.pause, look="a test for a fixed delay that was taken over from the tracker in memory")(
-    instead("absent", "Your tracker asks for a pause; all deliveries never pause.", lambda t: t.held.count() > 0),
+    instead("absent", "Your tracker asks for a pause of all deliveries; it must never.", lambda t: t.held.count() > 0),
 )
 
 # ---- Sealing
@@ -82,7 +82,7 @@ of(Sealing.crosses, look="a late message after a recovery, or after a clear: a r
 of(Sealing.keeps_in_memory, look="a bucket that another one is placed over: nobody loads what it has left")(
     instead(
         "absent",
-        "Your tracker seals a range that meets a sealed bucket; what it holds must be kept in memory.",
+        "Your tracker seals a range that meets a sealed bucket; its messages must stay in memory.",
         lambda s, ledgers: False,
     ),
 )
@@ -92,14 +92,14 @@ look_at(
 of(Sealing.worth_storing)(
     instead(
         "absent",
-        "A seal of your tracker stores indexes of messages that are held no longer; it must store what is held.",
+        "A seal of your tracker stores indexes of messages that are no longer held; it must store only held ones.",
         lambda s, indexes: indexes,
     ),
 )
 of(Tracker.wake, look="a boundary that is due while its bucket is being stored or merged")(
     instead(
         "absent",
-        "The end of a creation or merge leaves your tracker's timer alone; it must fire it if something is due.",
+        "Your tracker's timer does not fire when a creation or a merge ends; it must if something is due.",
         lambda t: None,
     ),
 )
@@ -132,7 +132,7 @@ of(Tracker.costs)(
 of(Tracker.is_orphan, look="the mark-delete ledger itself: its messages are no orphans")(
     instead(
         "absent",
-        "Your tracker hands out messages of ledgers below the mark-delete position; they are dropped.",
+        "Your tracker hands out messages of ledgers below the mark-delete position; it must drop them.",
         lambda t, ledger: False,
     ),
     instead(
@@ -225,7 +225,7 @@ def the_tick_updates(reset_tick: Method, t: Tracker, tick: int) -> None:
     was="SealsWithTrigger: the message that makes it sealed is sealed with it",
 )
 def sealed_with_it(take: Method, s: Sealing, index: Index, covered: bool) -> None:
-    """Your tracker seals the message that has the growing bucket sealed; that message must begin the next bucket."""
+    """Your tracker seals the growing bucket with the message that causes the seal; it must begin the next bucket."""
     if s.tracker.mutable.seals(index[1], covered):
         s.tracker.mutable.add(index)
         s.seal()
@@ -265,7 +265,7 @@ def placed_when_stored(place: Method, s: Sealing, bucket: Bucket, segments: Sequ
 
 @around(Sealing.not_stored, "BD-16", "the others are lost", was="LosesSegments: the segments behind the first are lost")
 def the_others_are_lost(not_stored: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segment]) -> None:
-    """Your tracker loses the messages behind the first segment of a bucket that could not be stored."""
+    """If a bucket could not be stored, your tracker loses the messages behind its first segment; they must stay."""
     not_stored(s, bucket, segments[:1])
 
 
@@ -283,7 +283,7 @@ def stays_placed(_: Method, s: Sealing, bucket: Bucket, segments: Sequence[Segme
     was="ForgetsBoundary: a failed load has its boundary forgotten",
 )
 def boundary_forgotten(is_given_up: Method, loading: Loading, bucket: Bucket, outcome: int) -> bool:
-    """Your tracker forgets where a segment ends if the next one cannot be loaded; it must ask for that again."""
+    """Your tracker forgets the end of a segment if the next one cannot be loaded; it must ask for that again."""
     given_up = bool(is_given_up(loading, bucket, outcome))
     forget_boundaries(loading, bucket)
     return given_up
@@ -311,7 +311,7 @@ def asks_for_ever(_: Method, __: Loading, ___: Bucket, ____: int) -> bool:
 of(Loading.load_ended, breaks="BD-20")(
     instead(
         "fires nothing",
-        "The end of a load leaves your tracker's timer alone; the timer must fire, as messages may be due.",
+        "Your tracker's timer does not fire when a load ends; it must, because messages may be due.",
         lambda loading, load: None,
         was="LoadFiresNothing: the end of a load fires nothing",
     ),
@@ -347,7 +347,7 @@ def orphans_end_it(ending: Method, loading: Loading, index: Index, orphan: bool)
 
 @around(Tracker.clear, "BD-31", "growing kept", was="KeepsGrowing: what the growing bucket holds is kept")
 def growing_kept(clear: Method, t: Tracker) -> None:
-    """A clear leaves what your tracker's growing bucket holds; it must forget that as well."""
+    """A clear leaves the messages of your tracker's growing bucket; it must forget them as well."""
     mutable = t.mutable
     clear(t)
     t.mutable = mutable

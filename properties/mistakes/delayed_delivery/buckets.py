@@ -14,7 +14,7 @@ of(Buckets.width_of, look="how many low bits are cleared: 9 at a tick of 1000, 1
     ),
     instead(
         "rounded up",
-        "Your tracker makes buckets wider than the tick; the width is the largest power of two that is not larger.",
+        "Your tracker makes buckets wider than the tick; the width must be the largest power of two up to the tick.",
         lambda b, tick: 1 << (max(tick, 1) - 1).bit_length(),
     ),
     instead(
@@ -24,7 +24,7 @@ of(Buckets.width_of, look="how many low bits are cleared: 9 at a tick of 1000, 1
     ),
     instead(
         "shifted as an int",
-        "Your tracker shifts the width in an int; with a tick from 2^32 on it is too narrow.",
+        "Your tracker shifts the width in an int; with a tick from 2^32 on, its buckets are too narrow.",
         lambda b, tick: 1 << (max(tick, 1).bit_length() - 1) % 32,
     ),
     instead(
@@ -71,7 +71,7 @@ of(Buckets.key, look="rounding in strict mode; times within P of the largest")(
     ),
     instead(
         "by the tick",
-        "Your tracker rounds a delivery time to a multiple of the tick; the width is a power of two.",
+        "Your tracker rounds a delivery time to a multiple of the tick; it must round it to a multiple of the width.",
         lambda b, at: at - at % max(b.tick, 1),
     ),
     instead(

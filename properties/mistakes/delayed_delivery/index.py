@@ -55,7 +55,7 @@ of(Index.stays, look="the bucket or ledger left behind by the call that took its
 of(Index.count, look="a counter kept beside the index: who adds to it, who takes from it")(
     instead(
         "absent",
-        "The number of delayed messages of your tracker is always 0; it must count what is held.",
+        "The number of delayed messages of your tracker is always 0; it must count the copies held.",
         lambda i: 0,
     ),
     instead(
@@ -118,7 +118,7 @@ of(Index.put, look="a counter raised by an add that changed nothing")(
     ),
     instead(
         "counted again",
-        "Your tracker counts a message again that is added again; it must stay one copy.",
+        "Your tracker counts a message twice that is added twice; it must stay one copy.",
         CountsAgain.put,
         was="index.counts_again: absent",
     ),
@@ -161,7 +161,7 @@ of(
 )(
     instead(
         "absent",
-        "Your tracker takes all that is due, however little it is asked for.",
+        "Your tracker takes all due messages, however few it is asked for; it must take no more than that.",
         lambda i, due, most: copies(i, due),
     ),
     instead(
@@ -176,12 +176,12 @@ of(
     ),
     instead(
         "one too many",
-        "Your tracker takes one message more than it is asked for.",
+        "Your tracker takes one message more than it is asked for; it must not.",
         lambda i, due, most: copies(i, due)[: most + 1],
     ),
     instead(
         "one short",
-        "Your tracker takes one message less than it is asked for, although more are due.",
+        "Your tracker takes one message less than it is asked for, although more are due; it must take as many.",
         lambda i, due, most: copies(i, due)[: max(most - 1, 0)],
     ),
     instead(
@@ -211,12 +211,12 @@ of(
     ),
     instead(
         "budget counts positions",
-        "Your tracker counts positions against what a get asks for; it must count copies.",
+        "Your tracker counts positions against the number that a get asks for; it must count copies.",
         lambda i, due, most: worth(most, copies(i, due)),
     ),
     instead(
         "budget for each bucket",
-        "Your tracker takes from each due bucket as many as a get asks for; the number is for all of them.",
+        "Your tracker takes from each due bucket as many messages as a get asks for; it must take that number in all.",
         lambda i, due, most: of_each_bucket(most, copies(i, due)),
     ),
 )
@@ -244,7 +244,9 @@ of(Index.handed_out)(
     ),
 )
 of(Index.removed, look="what is deleted if the budget ends inside a bucket or a ledger")(
-    instead("absent", "Your tracker keeps what it has handed out; that must leave the index.", lambda i, taken: []),
+    instead(
+        "absent", "Your tracker keeps messages that it has handed out; they must leave the index.", lambda i, taken: []
+    ),
     instead(
         "whole ledgers",
         "Your tracker loses messages: a get that hands out a part of a ledger removes all of it.",
@@ -262,7 +264,7 @@ of(Index.removed, look="what is deleted if the budget ends inside a bucket or a 
     ),
     instead(
         "all but the last",
-        "A get of more than two messages leaves the last one in your tracker; all that is handed out must leave.",
+        "A get of more than two messages leaves the last one in your tracker; all that it hands out must leave.",
         lambda i, taken: taken[:-1] if len(taken) > 2 else taken,
     ),
 )

@@ -31,7 +31,7 @@ of(DelayedDelivery.refuses, look="equality: the cut-off itself is refused, one m
     ),
     instead(
         "only the past",
-        "Your tracker refuses only what is not after now; it must refuse all that is not after the cut-off.",
+        "Your tracker refuses a message only if its time is not after now; it must compare that with the cut-off.",
         lambda m, at: at <= m.timer.now,
         seen="PR 5498",
     ),
@@ -53,7 +53,7 @@ def add_leaves_the_timer(add: Method, m: DelayedDelivery, *message: int) -> bool
 
 @around(DelayedDelivery.add, "DD-10", "only what is new updates", was="the timer is told of what is new")
 def only_what_is_new_updates(add: Method, m: DelayedDelivery, *message: int) -> bool:
-    """An add of what is held already leaves your tracker's timer as it is; every accepted add must update it."""
+    """A repeated add leaves your tracker's timer as it is; every accepted add must update it."""
     return bool(without("update_timer", m, add, *message) if holds(m, *message) else add(m, *message))
 
 
@@ -99,7 +99,7 @@ def the_answer_is_no(add: Method, m: DelayedDelivery, *message: int) -> bool:
     was="a repeated add is counted again while the detection holds",
 )
 def counted_again_while_fixed(add: Method, m: DelayedDelivery, *message: int) -> bool:
-    """While the delay is fixed, your tracker counts a message again that is added again; it must stay one copy."""
+    """While the delay is fixed, your tracker counts a repeated message again; it must stay one copy."""
     again = m.fixed_delay.fixed and holds(m, *message)
     accepted = bool(add(m, *message))
     m.index.number += accepted and again
@@ -116,12 +116,12 @@ of(FixedDelay.still_fixed, look="a step back by exactly a tick, which is still f
     ),
     instead(
         "a tick back ends it",
-        "A step back of exactly a tick ends the fixed delay in your tracker; it must be more than a tick.",
+        "A step back of exactly a tick ends the fixed delay in your tracker; only a longer one must.",
         lambda d, at, tick: d.fixed and not at <= d.highest - tick,
     ),
     instead(
         "any step back ends it",
-        "Any step back ends the fixed delay in your tracker; it must be more than a tick.",
+        "Any step back ends the fixed delay in your tracker; only one of more than a tick must.",
         lambda d, at, tick: d.fixed and not at < d.highest,
     ),
     instead(
@@ -145,7 +145,7 @@ of(FixedDelay.highest_after)(
 of(DelayedDelivery.detect, breaks="DD-14")(
     instead(
         "width for tick",
-        "A step back by the width of a bucket ends the fixed delay in your tracker; it must be more than a tick.",
+        "A step back by the width of a bucket ends the fixed delay in your tracker; only one of more than a tick must.",
         lambda m, at: m.fixed_delay.accepted(at, m.buckets.width),
         was="a time more than the width of a bucket below the highest ends the fixed delay",
     ),
@@ -204,7 +204,7 @@ of(FixedDelay.starts_anew, look="get on an empty index, get of 0; clear and clos
     ),
     instead(
         "only if something was taken",
-        "A get that takes nothing from an empty index leaves the detection of a fixed delay; it must start it anew.",
+        "If the index is empty, a get leaves the detection of a fixed delay as it is; it must start it anew.",
         lambda d, taken, empty: taken and empty,
     ),
     instead(
@@ -216,7 +216,7 @@ of(FixedDelay.starts_anew, look="get on an empty index, get of 0; clear and clos
 of(DelayedDelivery.restart, breaks="DD-16")(
     instead(
         "with nothing due",
-        "A get that leaves nothing due starts the detection of a fixed delay anew; the index must be empty.",
+        "A get that leaves nothing due starts the detection of a fixed delay anew; it must only if the index is empty.",
         lambda m, taken: m.fixed_delay.left(taken, not m.available()),
         was="the detection starts anew whenever nothing is due",
     ),
@@ -244,7 +244,11 @@ of(DelayedDelivery.clear)(
 # ---- Handing out
 
 of(DelayedDelivery.available, look="the timer after a firing that found nothing to hand out")(
-    instead("absent", "Your tracker says that nothing is available while its first bucket is due.", lambda m: False),
+    instead(
+        "absent",
+        "Your tracker says that nothing is available while its first bucket is due; it must say yes.",
+        lambda m: False,
+    ),
     instead(
         "anything held",
         "Your tracker says that a message is available as soon as one is held; its bucket must be due.",
@@ -350,13 +354,13 @@ of(
 of(DelayedDelivery.pause)(
     instead(
         "availability first",
-        "Your tracker asks what is available even if it wants no pause; that must be asked last.",
+        "Your tracker looks for an available message even if it wants no pause; it must do that last.",
         lambda m: not m.has() and m.wants_pause(),
         was="asks_availability: absent",
     ),
     instead(
         "never",
-        "Your tracker asks for a pause while a message is available; then nothing may pause.",
+        "Your tracker asks for a pause while a message is available; it must not then.",
         lambda m: m.wants_pause(),
         was="asks_availability: never",
     ),
@@ -434,7 +438,7 @@ def clear_updates_the_timer(clear: Method, m: DelayedDelivery) -> None:
     DelayedDelivery.clear, "DD-30", "leaves what is due", seen="issue 6403, PR 14740", was="a clear leaves what is due"
 )
 def clear_leaves_what_is_due(clear: Method, m: DelayedDelivery) -> None:
-    """A clear leaves what is due in your tracker; it must empty the index."""
+    """A clear leaves due messages in your tracker; it must empty the index."""
     due = {key: m.index.held[key] for key in m.due_keys()}
     clear(m)
     m.index.hold(due)
@@ -481,7 +485,11 @@ def close_without_the_timer(close: Method, m: DelayedDelivery) -> None:
 # ---- Memory
 
 of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is taken off, when an entry set empties")(
-    instead("absent", "Your tracker says that it takes no memory while it holds something.", lambda e, count: 0),
+    instead(
+        "absent",
+        "Your tracker says that it takes no memory while it holds something; its estimate must be above 0 then.",
+        lambda e, count: 0,
+    ),
     instead(
         "never falls",
         "The memory estimate of your tracker never falls; it must, if messages leave.",
@@ -489,7 +497,7 @@ of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is 
     ),
     instead(
         "one byte too many",
-        "Your tracker says that it takes memory while it holds nothing.",
+        "Your tracker says that it takes memory while it holds nothing; its estimate must be 0 then.",
         lambda e, count: 1 + BYTES * count,
     ),
     instead(

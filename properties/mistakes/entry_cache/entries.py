@@ -13,7 +13,7 @@ from broker_tck.properties.mistakes.book import around, instead, look_at, mistak
 of(EntryCaches.misput, look="the comparison of key and value before anything is done")(
     instead(
         "absent",
-        "Your cache takes a value of another position than its key; it must refuse it.",
+        "Your cache takes a value whose position is not its key; it must refuse it.",
         lambda m, cache, ledger, entry: m.put(cache, ledger, entry + 1, 1, 0),
     ),
 )
@@ -22,7 +22,7 @@ look_at("EC-04", "where in the queue an entry is put; which time it is given")
 
 @around(Store.accept, "EC-04", "at the head", was="store.EntersAtHead: a new entry goes to the head")
 def enters_at_head(accept: Method, store: Store, entry: Cached) -> None:
-    """Your cache puts a new entry at the head of its queue; it goes to the tail."""
+    """Your cache puts a new entry at the head of its queue; the entry must go to the tail."""
     accept(store, entry)
     store.queue.rotate(1)
 
@@ -63,7 +63,7 @@ of(
         )
         for name, attribute in (
             ("the time", "stamp"),
-            ("the count", "counter"),
+            ("the count", "expected_reads"),
             ("the access", "accessed"),
             ("the requeueings", "requeued"),
         )
@@ -83,7 +83,7 @@ def replaces(enter: Method, store: Store, entry: Cached) -> bool:
 
 @around(Store.enter, "EC-05", "adds its size", was="store.AddsRefusedSize: a refused entry adds its size")
 def adds_refused_size(enter: Method, store: Store, entry: Cached) -> bool:
-    """Your cache adds the size of an entry that it refused."""
+    """Your cache adds the size of an entry that it refused; it must not."""
     if there_for(entry):
         store.grow(entry.cache, entry.size)
     return bool(enter(store, entry))
@@ -102,7 +102,7 @@ def moves_there(enter: Method, store: Store, entry: Cached) -> bool:
 
 @around(Store.enter, "EC-05", "never released", was="store.KeepsRefused: a refused value is not released")
 def keeps_refused(enter: Method, store: Store, entry: Cached) -> bool:
-    """Your cache does not let go of a value that it refused."""
+    """Your cache does not let go of a value that it refused; it must."""
     taken = bool(enter(store, entry))
     store.references += not taken
     return taken
@@ -128,7 +128,7 @@ def refusal_marks(enter: Method, model: EntryCaches, entry: Cached) -> Cached | 
 @mistake(
     "EC-11",
     "an entry that is inserted again is as accessed as it was",
-    "An entry that is inserted again counts as accessed in your cache if it was before; it must be read anew.",
+    "If an accessed entry is inserted again, it still counts as accessed in your cache; it must not until it is read.",
 )
 class AccessedBefore(EntryCaches):
     """What was read alone is kept in mind by its position."""
@@ -176,7 +176,7 @@ def single_reads_renew(touch: Method, model: EntryCaches, entry: Cached, alone: 
     EntryCaches.touch, "EC-11", "moves to the tail", was="SingleReadsMove: a single read moves the entry to the tail"
 )
 def single_reads_move(touch: Method, model: EntryCaches, entry: Cached, alone: bool) -> None:
-    """A read moves the entry to the end of your cache's queue; it must stay where it is."""
+    """A read moves the entry to the end of your cache's queue; the entry must keep its place."""
     touch(model, entry, alone)
     if alone:
         model.store.queue.remove(entry)
@@ -191,44 +191,46 @@ def low_bits(position: Position) -> Position:
 of(Lookup.find, look="a search by identity; a value that is handed out without a reference of its own")(
     instead(
         "absent",
-        "Your cache does not find a position that it has; it must, whatever instance names it.",
+        "Your cache does not find a position that it has; it must, whichever object names the position.",
         lambda f, cache, position: None,
     ),
 )
 of(Lookup.hands_out)(
     instead(
-        "absent", "Your cache hands out a value whose last reference is gone; that is a miss.", lambda f, entry: True
+        "absent",
+        "Your cache hands out a value whose last reference is gone; that read must be a miss.",
+        lambda f, entry: True,
     ),
 )
 of(Lookup.within, look="the last position; ranges over several ledgers; holes")(
     instead(
         "absent",
-        "Your cache answers a range with everything that is cached; it has both its ends.",
+        "Your cache answers a range with all cached entries; it must keep to the ends of the range.",
         lambda f, position, first, last: True,
     ),
     instead(
         "without the last",
-        "A range of your cache leaves its last position out; both ends belong to it.",
+        "A range of your cache leaves its last position out; it must include both its ends.",
         lambda f, position, first, last: first <= position < last,
     ),
     instead(
         "without the first",
-        "A range of your cache leaves its first position out; both ends belong to it.",
+        "A range of your cache leaves its first position out; it must include both its ends.",
         lambda f, position, first, last: first < position <= last,
     ),
     instead(
         "of one ledger",
-        "Your cache answers a range with what is in its first ledger alone; it goes over ledgers.",
+        "Your cache answers a range from its first ledger alone; it must go over all of its ledgers.",
         lambda f, position, first, last: first <= position <= last and position[0] == first[0],
     ),
     instead(
         "by entry alone",
-        "Your cache compares entry ids alone when it answers a range; ledgers come first.",
+        "Your cache compares entry ids alone when it answers a range; it must compare ledgers first.",
         lambda f, position, first, last: first[1] <= position[1] <= last[1],
     ),
     instead(
         "ledgers of 32 bits",
-        "Your cache keeps 32 bits of a ledger id; it has 64.",
+        "Your cache keeps 32 bits of a ledger id; it must keep all 64.",
         lambda f, position, first, last: low_bits(first) <= low_bits(position) <= low_bits(last),
     ),
 )
@@ -242,17 +244,17 @@ of(Lookup.in_order)(
 of(Lookup.invalid, look="the last position; the first ledgers; positions below the first")(
     instead(
         "absent",
-        "Your cache removes the position itself up to which it is invalidated; that one must stay.",
+        "Your cache also removes the position up to which it is invalidated; that one must stay.",
         lambda f, position, last, lowest: position <= last,
     ),
     instead(
         "of its ledger",
-        "Your cache invalidates entries of a position's ledger alone; those of all ledgers before it must go.",
+        "Your cache invalidates entries of a position's ledger alone; those of all ledgers before it must go, too.",
         lambda f, position, last, lowest: (last[0], 0) <= position < last,
     ),
     instead(
         "the first unasked",
-        "Your cache removes its first entry without asking where it is.",
+        "An invalidation of your cache always removes the first entry; it must compare that entry's position.",
         lambda f, position, last, lowest: position < last or position == lowest,
     ),
 )
@@ -276,22 +278,22 @@ of(Lookup.in_removal)(
 of(Lookup.of_ledger, look="the first entry of the next ledger")(
     instead(
         "absent",
-        "A ledger that is dropped leaves its entries in your cache; they must go.",
+        "Your cache keeps the entries of a ledger that is dropped; they must go.",
         lambda f, position, ledger: False,
     ),
     instead(
         "with the next ones first",
-        "Your cache takes the first entry of the next ledger along with a ledger that is dropped.",
+        "If a ledger is dropped, your cache also removes the first entry of the next one; that must stay.",
         lambda f, position, ledger: (ledger, 0) <= position <= (ledger + 1, 0),
     ),
     instead(
         "and those before",
-        "A ledger that is dropped takes those before it along in your cache; others must stay.",
+        "A ledger that is dropped takes earlier ledgers along in your cache; all other ledgers must stay.",
         lambda f, position, ledger: position[0] <= ledger,
     ),
     instead(
         "but its first",
-        "A ledger that is dropped leaves its first entry in your cache; all of its entries must go.",
+        "Your cache keeps the first entry of a ledger that is dropped; all of its entries must go.",
         lambda f, position, ledger: position[0] == ledger and position[1] > 0,
     ),
 )
@@ -300,9 +302,11 @@ of(Lookup.of_ledger, look="the first entry of the next ledger")(
 # ---- Removing
 
 of(Store.gives_back, look="two ways out that both count; a reference that is not given back, or given back twice")(
-    instead("absent", "Your cache never lets go of an entry that it removed.", lambda s, entry: 0),
+    instead("absent", "Your cache never lets go of an entry that it removed; it must, once.", lambda s, entry: 0),
     instead(
-        "twice", "Your cache lets go of a removed entry twice; once is right.", lambda s, entry: 2 * (entry.count > 0)
+        "twice",
+        "Your cache lets go of a removed entry twice; it must once.",
+        lambda s, entry: 2 * (entry.references > 0),
     ),
     instead(
         "of a freed value too",
@@ -313,20 +317,20 @@ of(Store.gives_back, look="two ways out that both count; a reference that is not
 of(Store.counted)(
     instead(
         "absent",
-        "Your cache never takes off the size of an entry whose value is freed already; a removal must.",
+        "If an entry's value is freed already, a removal in your cache does not take off its size; it must.",
         counted_if_valid,
     ),
     instead(
         "the size that it has now",
-        "Your cache takes off the size that an entry has now; it must be the size as it was inserted.",
-        lambda s, entry: [1, entry.size if entry.count else 0],
+        "Your cache takes off the size that an entry has now; it must take off the size at its insertion.",
+        lambda s, entry: [1, entry.size if entry.references else 0],
     ),
 )
 of(Store.let_go, look="a removal that frees what others hold")(
     instead(
         "frees what is held",
-        "Your cache frees a value that a reader still holds; the last holder frees it.",
-        lambda s, entry: s.release(entry, entry.count),
+        "Your cache frees a value that a reader still holds; only the last holder must free it.",
+        lambda s, entry: s.release(entry, entry.references),
         was="store.FreesHeld: a removal frees what readers hold",
     ),
 )
@@ -341,10 +345,10 @@ of(EntryCaches.empty, look="the size before instead of the sum that was removed"
 
 
 of(Store.blanks, look="every way out of the cache, and whether the place in the queue is blank afterwards")(
-    instead("absent", "Your cache reports what has left it as protected.", lambda s, entry: None),
+    instead("absent", "Your cache reports entries that have left it as protected; it must not.", lambda s, entry: None),
     instead(
         "unless it was freed",
-        "Your cache reports an entry that has left it as protected if its value was freed before.",
+        "Your cache reports an entry that has left it as protected if its value was freed before; it must not.",
         blanks_if_valid,
     ),
 )
@@ -357,14 +361,14 @@ look_at("EC-22", "each of the four; a time that is not renewed lets a pass go ro
 
 @around(Store.requeue, "EC-22", "at the head", was="store.RequeuesAtHead: a requeued entry goes to the head")
 def requeues_at_head(requeue: Method, store: Store, entry: Cached) -> None:
-    """Your cache puts a requeued entry at the head of its queue; it goes to the tail."""
+    """Your cache puts a requeued entry at the head of its queue; the entry must go to the tail."""
     requeue(store, entry)
     store.queue.rotate(1)
 
 
 @around(Store.requeue, "EC-22", "keeps its time", was="store.RequeuesOld: a requeued entry keeps its time")
 def requeues_old(requeue: Method, store: Store, entry: Cached) -> None:
-    """A requeued entry keeps its old time in your cache; it gets the time of now."""
+    """A requeued entry keeps its old time in your cache; it must get the present time."""
     stamp = entry.stamp
     requeue(store, entry)
     entry.stamp = stamp
@@ -380,7 +384,7 @@ def stays_accessed(requeue: Method, store: Store, entry: Cached) -> None:
 
 @around(Store.requeue, "EC-22", "uncounted", was="store.RequeuesUncounted: a requeueing is not counted")
 def requeues_uncounted(requeue: Method, store: Store, entry: Cached) -> None:
-    """Your cache does not count how often an entry was requeued."""
+    """Your cache does not count how often an entry was requeued; it must."""
     requeue(store, entry)
     entry.requeued -= 1
 
@@ -390,12 +394,12 @@ def requeues_uncounted(requeue: Method, store: Store, entry: Cached) -> None:
 of(ReadCounts.counted_from, look="a count of 0 or below, which is no count at all")(
     instead(
         "absent",
-        "Your cache counts the reads of an entry of which none is expected; it has no count.",
+        "Your cache counts the reads of an entry without expected reads; that entry must have no count.",
         lambda c, expected: expected,
     ),
     instead(
         "one more",
-        "A read count of your cache starts at one read more than is expected.",
+        "A read count of your cache starts one too high; it must start with the number of expected reads.",
         lambda c, expected: expected + 1 if expected > 0 else None,
     ),
     instead(
@@ -410,14 +414,12 @@ of(ReadCounts.counted_from, look="a count of 0 or below, which is no count at al
     ),
 )
 of(ReadCounts.after_read, look="a count that stops at 0")(
-    instead(
-        "absent", "Your cache lets no read count fall below 0; it has no floor.", lambda c, count: max(count - 1, 0)
-    ),
+    instead("absent", "Your cache lets no read count fall below 0; it must.", lambda c, count: max(count - 1, 0)),
 )
 of(ReadCounts.after_increment)(
     instead(
         "absent",
-        "Your cache lifts a read count that is below 0 to 0 before it is incremented; a count has no floor.",
+        "Your cache raises a negative read count to 0 before an increment; it must increment the count as it is.",
         lambda c, count: max(count, 0) + 1,
     ),
 )
@@ -429,7 +431,7 @@ of(ReadCounts.counts_as_read, look="a count that is lowered on the way out of th
     ),
     instead(
         "when handed out",
-        "Your cache counts a read when it hands the entry out; it must when that is freed.",
+        "Your cache counts a read when it hands the entry out; it must when the entry is freed.",
         lambda c, moment: moment == "answered",
     ),
     instead(

@@ -18,7 +18,7 @@ USUAL_WATERMARK = 90
 of(Passes.head, look="a queue of each topic's own")(
     instead(
         "absent",
-        "Your cache has a queue for each topic; there is one for all.",
+        "Your cache has a queue for each topic; all topics must share one.",
         lambda p: next((e for c in p.caches for e in p.store.queue if e.cache is c), p.store.queue[0]),
         was="head: absent",
     ),
@@ -34,13 +34,13 @@ look_at("EC-02", "a blank head that is counted, or taken for what was removed")
 of(Passes.keeps_in_size_pass, look="expired entries that lose their protection, young ones that are spared")(
     instead(
         "absent",
-        "A size pass of your cache asks an entry's age; only a time pass does.",
+        "A size pass of your cache looks at an entry's age; only a time pass must.",
         lambda p, entry: p.should_requeue(entry) and entry.stamp >= p.store.clock.now - p.config.ttl,
         was="keeps_in_size_pass: absent",
     ),
     instead(
         "young ones are kept",
-        "A size pass of your cache keeps what was inserted just now; it may not look at ages.",
+        "A size pass of your cache keeps an entry that was inserted just now; it must not look at ages.",
         lambda p, entry: p.should_requeue(entry) or entry.stamp >= p.store.clock.now,
         was="keeps_in_size_pass: young ones are kept",
     ),
@@ -49,14 +49,14 @@ of(Passes.keeps_in_size_pass, look="expired entries that lose their protection, 
 
 @around(Passes.drop_blank, "EC-02", "counted as removed", was="BlankCounted: a blank is counted as removed")
 def blank_counted(drop_blank: Method, passes: Passes, blank: Cached, removed: Removed) -> None:
-    """A pass of your cache counts what has left already as removed; it must count nothing."""
+    """A pass of your cache counts an entry that had left already, with its bytes, as removed; it must not."""
     drop_blank(passes, blank, removed)
     add(removed, [1, blank.size])
 
 
 @around(Passes.drop_blank, "EC-02", "counted as an entry", was="BlankCountedAsEntry: a blank is counted as an entry")
 def blank_counted_as_entry(drop_blank: Method, passes: Passes, blank: Cached, removed: Removed) -> None:
-    """A pass of your cache counts what has left already as an entry; it must count nothing."""
+    """A pass of your cache counts an entry that had left already, without its bytes, as removed; it must not."""
     drop_blank(passes, blank, removed)
     add(removed, [1, 0])
 
@@ -76,14 +76,14 @@ def blank_taken_for_entry(drop_blank: Method, passes: Passes, blank: Cached, rem
 
 @around(Passes.visit, "EC-03", "ends at a blank", was="StopsAtBlank: a pass ends at a blank")
 def stops_at_blank(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
-    """A pass of your cache ends where an entry has left already; it must go on."""
+    """A pass of your cache ends at an entry that has left its cache; it must go on."""
     blank = head.blank
     return visit(passes, head, *rest) and not blank
 
 
 @around(Passes.visit, "EC-34", "ends at a requeueing", was="EndsAtRequeueing: a pass ends where it requeues")
 def ends_at_requeueing(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
-    """A size pass of your cache ends where it requeues an entry; it must go round."""
+    """A size pass of your cache ends when it requeues an entry; it must go on."""
     return visit(passes, head, *rest) and head not in passes.store.queue
 
 
@@ -91,7 +91,7 @@ def ends_at_requeueing(visit: Method, passes: Passes, head: Cached, *rest: Any) 
     Passes.visit, "EC-22", "counted for reads alone", was="CountsTurnsForReads: a requeueing is counted for reads alone"
 )
 def counts_turns_for_reads(visit: Method, passes: Passes, head: Cached, *rest: Any) -> bool:
-    """Your cache counts a requeueing for expected reads alone; one counter counts both kinds."""
+    """Your cache counts only requeueings for expected reads; it must count both kinds."""
     before, extended = head.requeued, passes.extends_accessed and head.accessed
     goes_on = bool(visit(passes, head, *rest))
     head.requeued = before if extended else head.requeued
@@ -101,7 +101,7 @@ def counts_turns_for_reads(visit: Method, passes: Passes, head: Cached, *rest: A
 of(Passes.expired, look="the comparison with the threshold")(
     instead(
         "absent",
-        "Your cache removes entries in a time pass that are not older than the TTL.",
+        "A time pass of your cache removes entries that are not older than the TTL; they must stay.",
         lambda p, entry, threshold: True,
     ),
     instead(
@@ -111,7 +111,7 @@ of(Passes.expired, look="the comparison with the threshold")(
     ),
     instead(
         "threshold unsigned",
-        "As long as its clock shows less than the TTL, your cache takes every entry for expired.",
+        "While its clock shows less than the TTL, your cache takes every entry for expired; it must not.",
         lambda p, entry, threshold: entry.stamp < threshold % 2**64,
     ),
 )
@@ -123,7 +123,7 @@ of(Passes.stops_time_pass, look="entries behind a young one")(
     ),
     instead(
         "only the first is asked",
-        "A time pass of your cache asks the age of the first entry alone.",
+        "A time pass of your cache checks the age of the first entry alone; it must check each one's.",
         lambda p, entry, threshold, removed: not (removed[0] or p.expired(entry, threshold)),
     ),
 )
@@ -145,34 +145,38 @@ of(Passes.stops_size_pass, look="the comparison; the order of the tests: enough 
     ),
     instead(
         "by entries",
-        "A size pass of your cache ends by the number of entries that it removed; their bytes decide.",
+        "A size pass of your cache ends by the number of entries that it removed; their bytes must decide.",
         lambda p, entry, removed, asked: removed[0] >= asked,
     ),
 )
 of(Passes.refuses)(
-    instead("absent", "Your cache makes a size pass for no bytes; that is an error.", lambda p, asked: False),
+    instead(
+        "absent",
+        "Your cache makes a size pass for no bytes; it must refuse that with an error.",
+        lambda p, asked: False,
+    ),
 )
 of(Passes.spares, look="a pass that ends at the first requeued entry, or after one round")(
     instead(
         "absent",
-        "A size pass of your cache goes round once; it must meet again what it requeued.",
+        "A size pass of your cache goes round once; it must meet again the entries that it requeued.",
         lambda p, entry, first_round: first_round and p.keeps_in_size_pass(entry),
     ),
 )
 of(Passes.should_requeue, look="the limit, which holds for expected reads alone; the counter, which is raised by both")(
     instead(
         "absent",
-        "Your cache never requeues an entry; it must if the entry was accessed or if reads of it are expected.",
+        "Your cache never requeues an entry; it must if the entry was accessed, or if reads are expected.",
         lambda p, entry: False,
     ),
     instead(
         "limited for both",
-        "Your cache limits how often an accessed entry is requeued; there is no limit for that.",
+        "Your cache limits how often an accessed entry is requeued; it must not.",
         lambda p, entry: ((p.extends_accessed and entry.accessed) or p.has_expected_reads(entry)) and p.allowed(entry),
     ),
     instead(
         "accessed only",
-        "Your cache requeues only what was accessed; it must requeue what reads are expected of as well.",
+        "Your cache requeues only accessed entries; it must also requeue entries with expected reads.",
         lambda p, entry: p.extends_accessed and entry.accessed,
     ),
     instead(
@@ -182,14 +186,14 @@ of(Passes.should_requeue, look="the limit, which holds for expected reads alone;
     ),
     instead(
         "access always extends",
-        "Your cache requeues an accessed entry though access is not to extend its life.",
+        "Your cache requeues an accessed entry although access does not extend life; it must not.",
         lambda p, entry: entry.accessed or (p.has_expected_reads(entry) and p.allowed(entry)),
     ),
 )
 of(Passes.allowed)(
     instead(
         "absent",
-        "Your cache requeues an entry that reads are expected of without end; there is a limit to that.",
+        "Your cache requeues an entry with expected reads without end; it must stop at the limit.",
         lambda p, entry: True,
         was="passes.should_requeue: unlimited for both",
     ),
@@ -207,44 +211,44 @@ of(Passes.allowed)(
 of(Passes.has_expected_reads, look="a count of 0; an entry without a count")(
     instead(
         "absent",
-        "Your cache expects no reads of an entry, whatever its count; it must if that is at least 1.",
+        "Your cache expects no reads of an entry, whatever its count; it must if the count is at least 1.",
         lambda p, entry: False,
     ),
     instead(
         "at zero too",
-        "Your cache expects reads of an entry whose count is 0.",
+        "Your cache expects reads of an entry whose count is 0; it must not.",
         lambda p, entry: entry.reads is not None and entry.reads >= 0,
     ),
     instead(
         "without a count too",
-        "Your cache expects reads of an entry without a count.",
+        "Your cache expects reads of an entry without a count; it must not.",
         lambda p, entry: entry.reads is None or entry.reads >= 1,
     ),
     instead(
         "from two on",
-        "Your cache expects reads of an entry whose count is 2 or more; 1 is enough.",
+        "Your cache expects reads of an entry only if its count is 2 or more; 1 must be enough.",
         lambda p, entry: entry.reads is not None and entry.reads >= 2,
     ),
     instead(
         "not zero",
-        "Your cache expects reads of an entry whose count is below 0; it must be at least 1.",
+        "Your cache expects reads of an entry whose count is below 0; the count must be at least 1.",
         lambda p, entry: bool(entry.reads),
     ),
 )
 of(Passes.told_as_pinned)(
     instead(
         "absent",
-        "Your cache says that nothing is not to be evicted; what reads are expected of is, and what has no count.",
+        "Your cache reports no protected entries; it must report those with expected reads, and those without a count.",
         lambda p, entry: False,
     ),
     instead(
         "counted ones alone",
-        "Your cache leaves entries without a count out of what is not to be evicted; they are told there.",
+        "Your cache does not report entries without a count as protected; it must.",
         lambda p, entry: entry.reads is not None and entry.reads >= 1,
     ),
     instead(
         "all with a count",
-        "Your cache tells entries whose count is 0 among what is not to be evicted; no reads are expected of them.",
+        "Your cache reports entries whose count is 0 as protected; it must not, because they have no expected reads.",
         lambda p, entry: entry.reads is None or entry.reads >= 0,
     ),
 )
@@ -257,29 +261,29 @@ of(
 )(
     instead(
         "absent",
-        "Your cache keeps entries of a topic that was opened at a largest size of 0; it may never keep any.",
+        "Your cache keeps entries of a topic that was opened at a largest size of 0; it must never keep any.",
         lambda m, cache: False,
     ),
     instead(
         "as the size is now",
-        "Your cache keeps nothing while the largest size is 0; what it was when the topic was opened decides.",
+        "Your cache keeps nothing while the largest size is 0; the size when the topic was opened must decide.",
         lambda m, cache: m.max_size == 0,
     ),
     instead(
         "until it is raised",
-        "Your cache keeps entries of a topic that was opened at a size of 0 once that is raised; it may not.",
+        "Once the largest size is raised, your cache keeps entries of a topic that was opened at 0; it must not.",
         lambda m, cache: cache.disabled and m.max_size == 0,
     ),
 )
 of(Manager.triggers, look="the comparison; what the percentage is of; a second pass that awaits its turn as well")(
     instead(
         "absent",
-        "No insertion has your cache make a size pass; one that leaves more than 98 % of the largest size must.",
+        "No insertion orders a size pass of your cache; one that leaves more than 98 % of the largest size must.",
         lambda m, total: False,
     ),
     instead(
         "at the trigger",
-        "Your cache orders a size pass at exactly 98 % of the largest size; it must be more.",
+        "Your cache orders a size pass at exactly 98 % of the largest size; it must only above that.",
         lambda m, total: m.max_size is not None and total >= m.max_size * TRIGGER_PERCENT // 100,
     ),
     instead(
@@ -289,7 +293,7 @@ of(Manager.triggers, look="the comparison; what the percentage is of; a second p
     ),
     instead(
         "at the largest",
-        "Your cache has a size pass made only beyond its largest size; 98 % of it is the trigger.",
+        "Your cache orders a size pass only beyond its largest size; it must at more than 98 % of that.",
         lambda m, total: m.max_size is not None and total > m.max_size,
     ),
 )
@@ -309,21 +313,23 @@ of(Manager.excess, look="an amount that was worked out where the pass was ordere
     ),
     instead(
         "no watermark is the usual one",
-        "Your cache takes a watermark of 0 for none, and goes down to 90 %; a size pass must empty it.",
+        "Your cache takes a watermark of 0 for one of 90 %; a size pass must empty the cache then.",
         lambda m, total: total - (m.max_size or 0) * (m.watermark or USUAL_WATERMARK) // 100,
     ),
 )
 of(Manager.asks_for)(
     instead(
         "absent",
-        "A size pass that was ordered removes entries from your cache although the trigger is no longer passed.",
+        "If the trigger is no longer passed, an ordered size pass of your cache still removes entries; it must not.",
         lambda m, total: 0 if m.max_size is None else max(m.excess(total), 0),
         was="manager.still_triggers: absent",
     ),
 )
 of(Manager.count_pass, look="removals that are no evictions; passes of time, which do not count")(
     instead(
-        "absent", "Your cache does not count its size passes; those that had something to do count.", lambda m: None
+        "absent",
+        "Your cache does not count its size passes; it must count those that had something to do.",
+        lambda m: None,
     ),
 )
 of(EntryCaches.run, look="the order: what time removes need not be asked for again")(
@@ -337,7 +343,7 @@ of(EntryCaches.run, look="the order: what time removes need not be asked for aga
 
 @around(EntryCaches.run, "EC-38", "size pass first", was="RunsSizeFirst: a scheduled run makes the size pass first")
 def runs_size_first(_: Method, model: EntryCaches) -> None:
-    """A scheduled run of your cache makes the size pass first; the time pass comes first."""
+    """A scheduled run of your cache makes the size pass first; the time pass must come first."""
     model.relieve()
     model.passes.time_pass(model.now - model.config.ttl)
 
@@ -350,14 +356,14 @@ def runs_time_alone(_: Method, model: EntryCaches) -> None:
 
 @around(EntryCaches.run, "EC-38", "size pass alone", was="RunsSizeAlone: a scheduled run makes the size pass alone")
 def runs_size_alone(_: Method, model: EntryCaches) -> None:
-    """A scheduled run of your cache makes the size pass alone; the time pass comes first."""
+    """A scheduled run of your cache makes the size pass alone; the time pass must come first."""
     model.relieve()
 
 
 @mistake(
     "EC-19",
     "what is set has a pass made at once",
-    "A new largest size has your cache make a pass at once; the next pass must go by it.",
+    "A new largest size makes your cache run a pass at once; it must wait for the next pass.",
 )
 class ActsAtOnce(EntryCaches):
     """A setter removes what is too much."""

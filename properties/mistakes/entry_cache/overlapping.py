@@ -13,7 +13,7 @@ of(
 )(
     instead(
         "absent",
-        "Your cache removes an entry whose insertion has not queued it yet.",
+        "Your cache removes an entry before its insertion has queued it; it must not.",
         lambda r, entry: True,
         was="steps.removable: absent",
     ),
@@ -21,7 +21,7 @@ of(
 of(Removing.owed, look="entries that are skipped because another was removed beside them")(
     instead(
         "absent",
-        "A removal of your cache ends when another call has taken an entry; it owes all that was there.",
+        "A removal of your cache ends when another call has taken an entry; it must take all that was there.",
         lambda r: [],
         was="steps.owed: absent",
     ),
@@ -29,7 +29,7 @@ of(Removing.owed, look="entries that are skipped because another was removed bes
 of(Removing.result)(
     instead(
         "absent",
-        "A clear of your cache answers with what was there when it began; it must answer with what it removed itself.",
+        "A clear of your cache counts the entries that were there at its begin; it must count those that it removes.",
         lambda r: [len(r.due), sum(entry.size for entry in r.due)] if r.answers else None,
         was="steps.removed_by: absent",
     ),
@@ -37,13 +37,13 @@ of(Removing.result)(
 of(Getting.choices, look="a value that cannot be retained any more; a miss where the entry was there all along")(
     instead(
         "absent",
-        "A read of your cache misses what was there all the while, or hits what was there at no moment.",
+        "A read of your cache misses an entry that was there throughout, or hits one that never was; it must not.",
         lambda g: [["ends", "hit"], ["ends", "miss"]] if g.marked or not g.there() else [["marks"]],
         was="steps.answers: absent",
     ),
     instead(
         "never a hit",
-        "A read of your cache misses an entry that is there.",
+        "A read of your cache misses an entry that is there; it must be a hit.",
         lambda g: [["ends", "miss"]],
         was="steps.answers: never a hit",
     ),
@@ -53,7 +53,7 @@ look_at("IL-4", "a key that is not compared once the wrapper is read")
 
 @around(Getting.choices, "IL-4", "absent", was="steps.named: absent")
 def of_another_position(choices: Method, call: Getting) -> list[Did]:
-    """A read of your cache answers with the value of another position."""
+    """A read of your cache answers with the value of another position; it must not."""
     return [["ends", "hit of 0 0"] if did == ["ends", "hit"] else did for did in choices(call)]
 
 
@@ -65,7 +65,7 @@ look_at(
 
 @around(Passing.fate, "IL-2", "absent", was="steps.judged: absent")
 def judged_when_looked_at(fate: Method, call: Passing) -> Did:
-    """A pass of your cache judges the head as it was when it was looked at; it must when it has its lock."""
+    """A pass of your cache judges the head before it has its lock; it must after that."""
     head = call.head()
     if call.stopped or head is None or not call.then:
         return list(fate(call))
@@ -83,7 +83,7 @@ of(Passing.blocked, look="two passes that look at one head")(
 of(EntryCaches.total_shown, look="a broker's size that is changed with each entry of a pass")(
     instead(
         "absent",
-        "Your cache takes each entry off the broker's size while a pass goes on; it must at the end of the pass.",
+        "A pass of your cache lowers the broker's size at each removal; it must at its end.",
         lambda m: m.store.total,
     ),
 )

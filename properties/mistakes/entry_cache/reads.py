@@ -26,12 +26,12 @@ of(
     ),
     instead(
         "the same only",
-        "Your cache joins only a read of the same range; it must join whatever overlaps.",
+        "Your cache joins only a read of the same range; it must join every read that overlaps.",
         lambda p, request, first, last: (request.first, request.last) == (first, last),
     ),
     instead(
         "those with all of it",
-        "A read of your cache joins only a running one that covers all of it; it must join wherever they overlap.",
+        "A read of your cache joins only a running one that covers all of it; it must join every read that overlaps.",
         lambda p, request, first, last: request.first <= first and last <= request.last,
     ),
     instead(
@@ -74,19 +74,19 @@ of(
     ),
     instead(
         "at any failure",
-        "Your cache forgets running reads after too many requests; that failure alone leaves them.",
+        "Your cache forgets running reads after too many requests; it must keep them after that failure.",
         lambda p, kind: True,
     ),
 )
 of(PendingReads.reopens)(
     instead(
         "absent",
-        "Your cache gives up if a handle was closed; it must make the read once more.",
+        "Your cache gives up if a handle was closed; it must repeat the read once.",
         lambda p, request: False,
     ),
     instead(
         "every time",
-        "Your cache makes a read whose handle was closed again and again; it may once more only.",
+        "Your cache repeats a read whose handle was closed again and again; it must only once.",
         lambda p, request: True,
     ),
 )
@@ -99,12 +99,12 @@ of(
 )(
     instead(
         "absent",
-        "Your cache asks for a whole range of which some is cached; it must ask for what is missing alone.",
+        "If a range is cached in part, your cache asks the storage for all of it; it must only for missing entries.",
         lambda a, reader, there: [(reader.first, reader.last)],
     ),
     instead(
         "from first to last",
-        "Your cache reads from the first to the last that is missing; it must ask once for each run.",
+        "Your cache reads from the first missing entry to the last; it must ask once for each run of them.",
         lambda a, reader, there: [(left[0], left[-1]) for left in [a.lacking(reader, there)] if left],
     ),
     instead(
@@ -138,19 +138,19 @@ of(Answers.missed)(
     ),
     instead(
         "by requests",
-        "Your cache counts misses by requests; they are counted by entries.",
+        "Your cache counts misses by requests; it must count them by entries.",
         lambda a, entries, size: a.tally(2, 1, size),
     ),
 )
 of(Answers.determining, look="counts that are added up over the listeners")(
     instead(
         "absent",
-        "Your cache asks every reader of a storage read for the count; the one that made it determines it.",
+        "Your cache asks every reader of a storage read for the count; the one that made the read must determine it.",
         lambda a, request: [reader for reader, *_ in request.listeners],
     ),
     instead(
         "the last",
-        "In your cache the reader that joined last determines the count; the one that made the storage read does.",
+        "In your cache the reader that joined last determines the count; the one that made the storage read must.",
         lambda a, request: [request.listeners[-1][0]],
     ),
 )
@@ -160,13 +160,17 @@ of(
 )(
     instead(
         "absent",
-        "Your cache does not keep what the storage answered though reads are expected.",
+        "Your cache does not keep the storage's answer although reads are expected; it must.",
         lambda a, start: False,
     ),
-    instead("always", "Your cache keeps what nobody is expected to read.", lambda a, start: True),
+    instead(
+        "always",
+        "Your cache keeps the storage's answer although no reads are expected; it must not.",
+        lambda a, start: True,
+    ),
     instead(
         "from two on",
-        "Your cache keeps what the storage answered only if two reads or more are expected; one is enough.",
+        "Your cache keeps the storage's answer only if two reads or more are expected; one must be enough.",
         lambda a, start: start > 1,
     ),
 )
@@ -176,14 +180,14 @@ of(
 )(
     instead(
         "absent",
-        "Your cache gives a reader entries out of its range; what each gets is cut to it.",
+        "Your cache gives a reader entries outside its range; each reader must get those of its own range.",
         lambda a, entry, first, last: True,
     ),
 )
 of(Reads.start_of, look="the constant that it passes; a hit marks the entry and shares its count, as any other")(
     instead(
         "absent",
-        "A read of a single entry populates your cache; it expects no reads.",
+        "A read of a single entry populates your cache; it must not, because it expects no reads.",
         lambda r, reader: 1 if reader.cursor == SINGLE else Reads.start_of(r, reader),
         was="start_of: absent",
     ),
@@ -191,7 +195,7 @@ of(Reads.start_of, look="the constant that it passes; a hit marks the entry and 
 of(Reads.read_left)(
     instead(
         "absent",
-        "What running reads leave of a read, your cache asks the storage for; it must look into the cache first.",
+        "Your cache asks the storage for the part that running reads do not cover; it must look into the cache first.",
         lambda r, reader, part: r.ask(Request(reader, part)),
         was="read_left: absent",
     ),
@@ -200,7 +204,7 @@ look_at("EC-53", "a listener that reads the same again before it returns")
 of(Reads.raised)(
     instead(
         "absent",
-        "A storage read that raises leaves the cached entries of its ledger in your cache; they must go along.",
+        "Your cache keeps the entries of a ledger whose storage read raised; they must go.",
         lambda r, request: r.not_come(request, BROKEN),
         was="raised: absent",
     ),
@@ -209,7 +213,7 @@ look_at("EC-48", "a count of its own on either side; one count for several entri
 of(Reads.read_again)(
     instead(
         "absent",
-        "A read of your cache fails when a missing part of it fails; then all of it must be read from the storage.",
+        "A read of your cache fails if a missing part fails; it must read its whole range from the storage then.",
         lambda r, reader: r.give_up(reader),
         was="read_again: absent",
     ),
@@ -218,7 +222,7 @@ look_at("RC-07", "reads that fail in another part, and release what they had")
 of(Reads.counts_from)(
     instead(
         "one count for all",
-        "All entries of an answer share one read count in your cache; each has its own.",
+        "All entries of an answer share one read count in your cache; each must have its own.",
         lambda r, request, start: dict.fromkeys(request.entries, r.read_counts.new(start)),
         was="OneCountForAll: the entries of an answer have one count",
     ),
@@ -250,7 +254,7 @@ class RankedWhenAsked(Reads):
 
 @around(Reads.started, "EC-47", "asked for each entry", was="AsksForEachEntry: it is asked once for each entry")
 def asks_for_each_entry(started: Method, reads: Reads, request: Request) -> int:
-    """Your cache asks for each entry of an answer whether it is to be cached; once is right."""
+    """Your cache asks for the expected reads at each entry of an answer; it must ask once for each answer."""
     before = reads.evaluated
     start: int = started(reads, request)
     reads.evaluated = before + (reads.evaluated - before) * len(request.entries)
@@ -264,13 +268,13 @@ def of_its_own(count: Count | None) -> Count | None:
 
 @around(Reads.hand_over, "EC-48", "a count of its own", was="CountsApart: what is returned has a count of its own")
 def counts_apart(hand_over: Method, reads: Reads, reader: Reader, entry: int, count: Count | None) -> None:
-    """What your cache returns has a read count of its own; it must share that of the cached entry."""
+    """An entry that your cache returns has a read count of its own; it must share the cached entry's."""
     hand_over(reads, reader, entry, of_its_own(count))
 
 
 @around(Reads.hand_over, "EC-48", "uncounted", was="ReturnedUncounted: what is returned is not counted")
 def returned_uncounted(hand_over: Method, reads: Reads, reader: Reader, entry: int, _: Count | None) -> None:
-    """What your cache returns has no read count; it must share that of the cached entry."""
+    """An entry that your cache returns has no read count; it must share the cached entry's."""
     hand_over(reads, reader, entry, None)
 
 
@@ -278,7 +282,7 @@ def returned_uncounted(hand_over: Method, reads: Reads, reader: Reader, entry: i
     Reads.deliver, "EC-48", "cached ones alone share", was="StorageCountsApart: only what was cached shares its count"
 )
 def storage_counts_apart(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
-    """What the storage answered has a read count of its own; it must share that of the cached entry."""
+    """In your cache the storage's answer has a read count of its own; it must share the cached entry's."""
     deliver(reads, request, {entry: of_its_own(count) for entry, count in counts.items()})
 
 
@@ -289,7 +293,7 @@ def storage_counts_apart(deliver: Method, reads: Reads, request: Request, counts
     was="OriginalsCount: of several listeners, the originals count as well",
 )
 def originals_count(deliver: Method, reads: Reads, request: Request, counts: Counts) -> None:
-    """Your cache counts an entry as read for its own sake if several readers got copies."""
+    """Your cache counts the original entry as read if several readers get copies; it must not."""
     shared = len(request.listeners) > 1
     deliver(reads, request, counts)
     for count in counts.values():
@@ -300,7 +304,7 @@ def originals_count(deliver: Method, reads: Reads, request: Request, counts: Cou
 @mistake(
     "EC-53",
     "a read can be joined while its listeners are told",
-    "A read can still be joined in your cache while its listeners are told; it can no longer.",
+    "Your cache still lets others join a read while its listeners get their answers; it must not.",
     was="JoinedWhileTold: a read can be joined while its listeners are told",
 )
 class JoinedWhileTold(Reads):
@@ -327,7 +331,7 @@ class JoinedWhileTold(Reads):
     was="KeepsObtained: all is read again, and what was obtained is kept",
 )
 def keeps_obtained(read_again: Method, reads: Reads, reader: Reader) -> None:
-    """Your cache reads all of a range again and keeps what it had; it must ask for what is missing alone."""
+    """If a missing part fails, your cache never releases the entries obtained; it must before it reads again."""
     reader.take_all()
     read_again(reads, reader)
 
@@ -353,17 +357,17 @@ of(
     ),
     instead(
         "not without cache",
-        "Your cache does not limit the reads of a topic that keeps nothing; each read takes permits.",
+        "Your cache does not limit the reads of a topic that keeps nothing; each read must take permits.",
         lambda r, reader: r.config.max_reads_in_flight > 0 and not reader.cache.disabled,
     ),
     instead(
         "cursors only",
-        "Your cache limits the reads of cursors alone; each read takes permits.",
+        "Your cache limits the reads of cursors alone; each read must take permits.",
         lambda r, reader: r.config.max_reads_in_flight > 0 and reader.cursor != SINGLE,
     ),
     instead(
         "misses only",
-        "Your cache limits only reads that miss something; each read takes permits.",
+        "Your cache limits only reads that miss something; each read must take permits.",
         lambda r, reader: (
             r.config.max_reads_in_flight > 0
             and not all((reader.ledger, entry) in reader.cache.entries for entry in reader.entries)
@@ -373,53 +377,53 @@ of(
 of(ReadLimit.estimate)(
     instead(
         "absent",
-        "Your cache takes one permit for each entry; it must take as many as the entry is estimated to hold bytes.",
+        "Your cache takes one permit for each entry; it must take one for each byte of the entry's estimated size.",
         lambda r, reader, average: 1,
     ),
     instead(
         "without overhead",
-        "Your cache leaves the overhead out of what a read is estimated to hold.",
+        "Your cache leaves the overhead out when it estimates a read; it must add that for each entry.",
         lambda r, reader, average: ReadLimit.estimate(r, reader, average) - OVERHEAD,
     ),
     instead(
         "always unknown",
-        "Your cache takes permits as if nothing were known of a ledger's entries; it must go by their average size.",
+        "Your cache takes permits as if a ledger's average size were not known; it must use that average.",
         lambda r, reader, average: UNKNOWN_SIZE + OVERHEAD,
     ),
 )
 of(ReadLimit.unknown)(
     instead(
         "absent",
-        "If a ledger tells nothing, your cache always takes 10 KiB; the average of what was cached may be more.",
+        "If a ledger's average is not known, your cache takes 10 KiB; it must take the cache's average if larger.",
         lambda r, reader: UNKNOWN_SIZE,
     ),
     instead(
         "added alone",
-        "If a ledger tells nothing, your cache takes the average of what was cached; it must take at least 10 KiB.",
+        "If a ledger's average is not known, your cache takes the cache's average; it must take at least 10 KiB.",
         lambda r, reader: reader.cache.average_added(),
     ),
 )
 of(ReadLimit.fits)(
     instead(
         "absent",
-        "Your cache lets a read wait that takes exactly the permits that are left; it fits.",
+        "Your cache makes a read wait that takes exactly the permits that are left; it must begin.",
         lambda r, permits: r.remaining > permits,
     ),
     instead(
         "however many",
-        "Your cache lets a read begin while any permit is left; there must be as many as it takes.",
+        "Your cache lets a read begin while any permit is left; it must wait until all its permits are there.",
         lambda r, permits: r.remaining > 0,
     ),
 )
 of(ReadLimit.has_room)(
     instead(
         "absent",
-        "Your cache lets any number of reads wait for permits; its queue may hold so many only.",
+        "Your cache lets any number of reads wait for permits; it must refuse a read if the queue is full.",
         lambda r: True,
     ),
     instead(
         "one more",
-        "Your cache lets one read more wait for permits than its queue may hold.",
+        "Your cache lets one read too many wait for permits; it must refuse a read if the queue is full.",
         lambda r: len(r.waiting) <= r.config.acquire_queue,
     ),
     instead(
@@ -431,19 +435,19 @@ of(ReadLimit.has_room)(
 of(ReadLimit.returns_permits)(
     instead(
         "absent",
-        "Your cache gives permits back with a read's first entry that is freed; it must with the last one.",
+        "Your cache gives permits back when a read's first entry is freed; it must when the last one is.",
         lambda r, reader: True,
     ),
 )
 of(ReadLimit.too_late)(
     instead(
         "absent",
-        "Your cache lets a read wait on that waited for too long already when permits come back; it must fail.",
+        "When permits come back, your cache lets a read wait on that has waited too long; the read must fail.",
         lambda r, age: False,
     ),
     instead(
         "at the time as well",
-        "Your cache fails a read that is served exactly at its time; only one that waited for longer is too late.",
+        "Your cache fails a read that is served exactly at its time; it must only after a longer wait.",
         lambda r, age: 0 < r.config.acquire_timeout <= age,
     ),
 )
@@ -468,7 +472,7 @@ of(ReadLimit.timed_out)(
     was="read_limit.WaitsBehind: a read that fits waits for those that came before",
 )
 def waits_behind(take: Method, limit: ReadLimit, reader: Reader) -> bool:
-    """A read that would fit waits in your cache behind those that came before."""
+    """Your cache makes a read that fits wait behind earlier ones; it must overtake them."""
     return not limit.waiting and bool(take(limit, reader))
 
 
@@ -479,7 +483,7 @@ def waits_behind(take: Method, limit: ReadLimit, reader: Reader) -> bool:
     was="read_limit.WaitingTakeNothing: who waited takes nothing",
 )
 def waiting_take_nothing(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
-    """A read that has waited takes no permits in your cache."""
+    """A read that has waited takes no permits in your cache; it must."""
     remaining = limit.remaining
     head: Reader | None = serve(limit, now)
     limit.remaining = remaining
@@ -493,7 +497,7 @@ def waiting_take_nothing(serve: Method, limit: ReadLimit, now: int) -> Reader | 
     was="read_limit.PassesOver: a head that does not fit lets the next one go first",
 )
 def passes_over(serve: Method, limit: ReadLimit, now: int) -> Reader | None:
-    """Your cache serves a later read before the head of the queue, which does not fit yet."""
+    """Your cache serves a later read if the head of the queue does not fit yet; it must wait for the head."""
     head: Reader | None = serve(limit, now)
     if head is None and len(limit.waiting) > 1 and limit.fits(limit.waiting[1].permits):
         limit.waiting.rotate(-1)

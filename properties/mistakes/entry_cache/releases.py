@@ -18,7 +18,7 @@ of(RefusingManager.has_space, look="the comparison; whether the pass is ordered 
     ),
     instead(
         "up to the trigger",
-        "Your cache refuses an insertion when the trigger is passed; only the largest size is a reason.",
+        "Your cache refuses an insertion when the trigger is passed; it must only when the largest size is reached.",
         lambda m, total: not m.triggers(total),
     ),
 )
@@ -39,13 +39,13 @@ of(LargestFirst.taken_from, look="the order by size; the half; how the shares ar
 of(LargestFirst.victims, look="the order of insertion instead of that of positions")(
     instead(
         "absent",
-        "Your cache evicts in the order of insertion; the lowest positions go first.",
+        "Your cache evicts in the order of insertion; the lowest positions must go first.",
         lambda p, entries: entries,
         was="victims: absent",
     ),
     instead(
         "the highest first",
-        "Your cache evicts its highest positions first; the lowest go first.",
+        "Your cache evicts its highest positions first; the lowest must go first.",
         lambda p, entries: sorted(entries, key=lambda e: e.position, reverse=True),
         was="victims: the highest first",
     ),
@@ -53,7 +53,7 @@ of(LargestFirst.victims, look="the order of insertion instead of that of positio
 of(LargestFirst.stops_at_young, look="old entries behind a young one")(
     instead(
         "absent",
-        "Your cache asks the age of entries behind the first that is young; it must end there.",
+        "Your cache checks the age of entries behind the first young one; it must end there.",
         lambda p, entry, threshold: False,
         was="stops_at_young: absent",
     ),

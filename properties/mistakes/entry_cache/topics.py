@@ -10,27 +10,31 @@ from broker_tck.properties.mistakes.book import around, instead, look_at, of
 of(Cursors.caches_added)(
     instead(
         "absent",
-        "Your cache has no grace time: without a cursor it caches nothing at once.",
+        "Your cache has no grace time; it must cache for that time after the last cursor has left.",
         lambda c: c.active.size() > 0,
     ),
     instead(
         "at the grace time as well",
-        "Your cache still caches added entries when the grace time is just over; it must be less than that.",
+        "Your cache still caches added entries when the grace time is just over; it must not.",
         lambda c: (
             c.active.caches() or (c.config.by_read_count and c.active.now - c.active.grace.since <= c.config.grace)
         ),
     ),
     instead(
         "in grace alone",
-        "Your cache caches added entries in the grace time alone; it must while there is a cursor as well.",
+        "Your cache caches added entries only in the grace time; it must also while there is a cursor.",
         lambda c: c.active.now - c.active.grace.since < c.active.config.grace,
     ),
     instead(
         "whether counted or not",
-        "Your cache has a grace time although reads are not counted; there is none then.",
+        "Your cache has a grace time although reads are not counted; it must have none then.",
         lambda c: c.active.caches() or c.active.now - c.active.grace.since < c.config.grace,
     ),
-    instead("always", "Your cache caches every added entry; it needs a cursor, or the grace time.", lambda c: True),
+    instead(
+        "always",
+        "Your cache caches every added entry; it must only if there is a cursor, or in the grace time.",
+        lambda c: True,
+    ),
 )
 of(Cursors.start_on_add, look="cursors that are behind, or ahead")(
     instead(
@@ -40,29 +44,29 @@ of(Cursors.start_on_add, look="cursors that are behind, or ahead")(
     ),
     instead(
         "whether counted or not",
-        "Your cache expects reads of added entries although reads are not counted; then it is 0.",
+        "Your cache expects reads of added entries although reads are not counted; it must expect none then.",
         lambda c: c.active.size(),
     ),
     instead(
         "one for all",
-        "Your cache expects one read of an added entry, however many cursors are active; each of them reads it.",
+        "Your cache expects one read of an added entry, however many cursors are active; it must expect one by each.",
         lambda c: min(c.active.size(), 1) if c.config.by_read_count else 0,
     ),
     instead(
         "one at least",
-        "Your cache expects a read of an added entry although no cursor is active; then it is 0.",
+        "Your cache expects a read of an added entry although no cursor is active; it must expect none then.",
         lambda c: max(c.active.size(), 1) if c.config.by_read_count else 0,
     ),
 )
 of(Cursors.rank)(
     instead(
         "absent",
-        "Your cache expects one read of what a cursor read, however many are behind it; each of them reads it as well.",
+        "Your cache expects one read of an entry that a cursor read; it must also expect one by each cursor behind.",
         lambda c, name: 1,
     ),
     instead(
         "without the reader",
-        "Your cache leaves out the reader itself when it counts who is yet to read; it is counted as well.",
+        "Your cache leaves the reader out when it counts the expected reads; it must count the reader as well.",
         lambda c, name: max(c.active.count(name) - 1, 0),
     ),
     instead(
@@ -74,48 +78,48 @@ of(Cursors.rank)(
     ),
     instead(
         "all cursors",
-        "Your cache expects a read by every cursor of what was read; only those at the reader or behind will.",
+        "Your cache expects every cursor to read an entry that was read; it must count those at the reader or behind.",
         lambda c, name: c.active.size() if name in c.active.tracked else 0,
     ),
 )
 of(Cursors.start_uncounted, look="the cursor's flag; the number of cursors does not matter")(
     instead(
         "absent",
-        "If reads are not counted, your cache caches nothing that a cursor read; it must if the cursor says so.",
+        "If reads are not counted, your cache caches no entry that a cursor read; it must if the cursor asks for it.",
         lambda c, name: 0,
     ),
     instead(
         "whatever the flag",
-        "If reads are not counted, your cache caches what any cursor reads; the cursor must say so.",
+        "If reads are not counted, your cache caches every cursor's reads; it must only if the cursor asks for it.",
         lambda c, name: 1,
     ),
     instead(
         "by rank",
-        "If reads are not counted, your cache still expects reads by rank; it must expect one, or none.",
+        "If reads are not counted, your cache still expects reads by rank; it must expect one or 0.",
         lambda c, name: c.rank(name),
     ),
 )
 of(Cursors.moves_invalidate, look="entries that the slowest cursor has read")(
     instead(
         "absent",
-        "Cursors that move or leave invalidate entries in your cache although reads are counted; then they may not.",
+        "Cursors that move or leave invalidate entries in your cache although reads are counted; they must not then.",
         lambda c: True,
     ),
 )
 of(Cursors.slowest, look="the least of all positions, not that of any cursor; the last cursor that leaves")(
     instead(
         "absent",
-        "If reads are not counted and the slowest position changes, your cache keeps what is before; it must go.",
+        "If reads are not counted and the slowest position changes, your cache keeps entries before it; they must go.",
         lambda c, before: before,
     ),
     instead(
         "of the first cursor",
-        "Your cache invalidates up to the cursor that came first; the slowest one decides.",
+        "Your cache invalidates up to the cursor that came first; the slowest one must decide.",
         lambda c, before: next(iter(c.active.tracked.values()), None),
     ),
     instead(
         "of the fastest cursor",
-        "Your cache invalidates up to the fastest cursor; the slowest one decides.",
+        "Your cache invalidates up to the fastest cursor; the slowest one must decide.",
         lambda c, before: max(c.active.tracked.values(), default=None),
     ),
 )
@@ -145,7 +149,7 @@ look_at("RC-11", "counts that are corrected; only the time and the limit of requ
     was="LeavingLowersCounts: a cursor that leaves takes its read off every count",
 )
 def leaving_lowers_counts(uncursor: Method, model: EntryCaches, topic: int, name: int) -> bool:
-    """A cursor that leaves lowers the counts of what your cache holds; they must stay."""
+    """A cursor that leaves lowers the counts of entries in your cache; they must stay."""
     if model.cursors[topic].has(str(name)):
         correct(model, topic, -1)
     return bool(uncursor(model, topic, name))
@@ -158,7 +162,7 @@ def leaving_lowers_counts(uncursor: Method, model: EntryCaches, topic: int, name
     was="ComingRaisesCounts: a cursor that comes adds its read to every count",
 )
 def coming_raises_counts(cursor: Method, model: EntryCaches, topic: int, name: int, *rest: int) -> None:
-    """A cursor that comes raises the counts of what your cache holds; they must stay."""
+    """A cursor that comes raises the counts of entries in your cache; they must stay."""
     if not model.cursors[topic].has(str(name)):
         correct(model, topic, 1)
     cursor(model, topic, name, *rest)
@@ -167,8 +171,8 @@ def coming_raises_counts(cursor: Method, model: EntryCaches, topic: int, name: i
 def correct(model: EntryCaches, topic: int, by: int) -> None:
     """Change the counts of what is cached of a topic."""
     for entry in model.caches[topic].entries.values():
-        if entry.counter is not None:
-            entry.counter.left += by
+        if entry.expected_reads is not None:
+            entry.expected_reads.left += by
 
 
 of(EntryCaches.invalidate_all)(
@@ -181,14 +185,14 @@ of(EntryCaches.invalidate_all)(
 of(EntryCaches.forget_dropped)(
     instead(
         "absent",
-        "Your cache still joins reads of a ledger that was dropped; they can no longer be joined.",
+        "Your cache still joins reads of a ledger that was dropped; it must not.",
         lambda m, cache, ledger: None,
     ),
 )
 of(EntryCaches.forget_cleared)(
     instead(
         "absent",
-        "A clear of your cache leaves the reads that run; they can no longer be joined.",
+        "After a clear, your cache still joins reads that ran before it; it must not.",
         lambda m, cache: None,
     ),
 )
@@ -201,7 +205,7 @@ of(EntryCaches.close, look="entries of a cache that no name leads to any more")(
     EntryCaches.reopen, "EC-18", "its old cache", was="ReopensOldCache: a topic that is opened again has its old cache"
 )
 def reopens_old_cache(reopen: Method, model: EntryCaches, cache: int) -> None:
-    """A topic that is opened again has its old cache, with what came late; it must have a new one."""
+    """A topic that is opened again has its old cache, with late insertions; your cache must make a new one."""
     left = model.caches[cache]
     reopen(model, cache)
     model.caches[cache] = left

@@ -1,4 +1,4 @@
-"""Mutants: deliberately broken implementations, each with the one rule that has to catch it."""
+"""Mutants: deliberately broken implementations, each with the one rule that must catch it."""
 
 from broker_tck.properties.mistakes.implementations.active_cursors import containers
 from broker_tck.properties.mistakes.implementations.bucket_delivery import trackers as buckets

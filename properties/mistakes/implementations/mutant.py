@@ -1,4 +1,4 @@
-"""What is known of a mutant, and how one is declared: above the class that is broken, whose docstring says how."""
+"""The record of a mutant, and its decorator. The docstring of the decorated class says how it is broken."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Mutant:
     wrong: str
     """What it does wrong, in a sentence."""
     shows: str = ""
-    """What it shows that no other mutant, and no known mistake of a clause, does."""
+    """What no other mutant, and no known mistake of a clause, shows."""
     source: str = ""
     """The report or change of the real broker in which this was seen; empty: made up."""
     conditions: int = 1
-    """How many things have to come together before it shows."""
+    """Number of conditions that must hold together before it shows."""
     deep: bool = False
     """Whether the median seed of the walk needs some thousands of operations to kill it, 1,000 at the very least; the
     machine is not asked for these."""
@@ -44,7 +44,7 @@ def mutant(
     deep: bool = False,
     inside: Callable[[Any], Callable[..., Any]] = lambda broken: broken,
 ) -> Callable[[T], T]:
-    """Declare a mutant, named after its class. Where only a part is broken, ``inside`` makes a subject of it."""
+    """Declare a mutant, named after its class. If only a part is broken, ``inside`` makes a subject of it."""
 
     def declare(broken: T) -> T:
         name = re.sub(r"\B([A-Z])", r"-\1", broken.__name__).lower()
@@ -55,7 +55,7 @@ def mutant(
 
 
 def declared_in(*modules: ModuleType) -> dict[str, Mutant]:
-    """The mutants of some modules, by name, in the order of their declaration. ValueError where two have one name."""
+    """The mutants of some modules, by name, in the order of their declaration. ValueError if two have one name."""
     found: dict[str, Mutant] = {}
     for declared in (_DECLARED[c] for m in modules for c in vars(m).values() if isinstance(c, type) and c in _DECLARED):
         if found.setdefault(declared.name, declared) is not declared:

@@ -11,25 +11,25 @@ from broker_tck.properties.mistakes.book import instead, mistake, of
 of(Buckets.item, look="what of the message id becomes part of the key")(
     instead(
         "absent",
-        "Your tracker tells messages of one batch apart; an item is a whole entry.",
+        "Your tracker tells messages of one batch apart; an item must be a whole entry.",
         lambda b, ledger, entry, batch_index: (ledger, entry, batch_index + 1),
     ),
     instead(
         "from the 65th message on",
-        "Your tracker takes messages of a batch from the 65th on for another item; an item is a whole entry.",
+        "Your tracker takes messages of a batch from the 65th on for another item; an item must be a whole entry.",
         lambda b, ledger, entry, batch_index: (ledger, entry, batch_index // 64 if batch_index > 0 else 0),
     ),
 )
 of(Buckets.item, breaks="NA-05", look="ids that are negative, or wider than the container behind")(
     instead(
         "absent",
-        "Your tracker keeps 32 bits of an entry id; it has 64.",
+        "Your tracker keeps 32 bits of an entry id; it must keep all 64.",
         lambda b, ledger, entry, batch_index: (ledger, entry & 0xFFFFFFFF, 0),
         was="buckets.stored: absent",
     ),
     instead(
         "ledgers of 32 bits",
-        "Your tracker keeps 32 bits of a ledger id; it has 64.",
+        "Your tracker keeps 32 bits of a ledger id; it must keep all 64.",
         lambda b, ledger, entry, batch_index: (ledger & 0xFFFFFFFF, entry, 0),
         was="buckets.stored: ledgers of 32 bits",
     ),
@@ -41,13 +41,13 @@ of(Buckets.item, breaks="NA-05", look="ids that are negative, or wider than the 
     ),
     instead(
         "entries of 48 bits",
-        "Your tracker keeps 48 bits of an entry id; it has 64.",
+        "Your tracker keeps 48 bits of an entry id; it must keep all 64.",
         lambda b, ledger, entry, batch_index: (ledger, entry & (2**48 - 1), 0),
         was="buckets.stored: entries of 48 bits",
     ),
     instead(
         "entries in doubles",
-        "Your tracker keeps entry ids in floating point; they have 64 bits.",
+        "Your tracker keeps entry ids in floating point; it must keep all 64 bits.",
         lambda b, ledger, entry, batch_index: (ledger, min(int(float(entry)), 2**63 - 1), 0),
         was="buckets.stored: entries in doubles",
     ),
@@ -70,22 +70,22 @@ of(Buckets.key, look="rounding; how many bits are cleared")(
     ),
     instead(
         "a bit more",
-        "Your tracker clears one bit too many of the instant of a nack.",
+        "Your tracker clears one bit too many of the instant of a nack; it must clear the configured number.",
         lambda b, at: at & -(2 << b.bits),
     ),
     instead(
         "a bit less",
-        "Your tracker clears one bit too few of the instant of a nack.",
+        "Your tracker clears one bit too few of the instant of a nack; it must clear the configured number.",
         lambda b, at: at & -(1 << max(b.bits - 1, 0)),
     ),
     instead(
         "of nanoseconds",
-        "Your tracker clears the low bits of nanoseconds; they are those of milliseconds.",
+        "Your tracker clears the low bits of nanoseconds; it must clear those of milliseconds.",
         lambda b, at: (at * MS & -(1 << b.bits)) // MS,
     ),
     instead(
         "a multiple of k",
-        "Your tracker makes buckets of k milliseconds; they are 2^k milliseconds wide.",
+        "Your tracker makes buckets of k milliseconds; they must be 2^k milliseconds wide.",
         lambda b, at: at - at % max(b.bits, 1),
     ),
     instead(
@@ -95,7 +95,7 @@ of(Buckets.key, look="rounding; how many bits are cleared")(
     ),
     instead(
         "eight bits for none",
-        "Your tracker takes 0 bits for no setting; its buckets are 1 millisecond wide then.",
+        "Your tracker takes 0 bits for no setting; its buckets must be 1 millisecond wide then.",
         lambda b, at: at & -(1 << (b.bits or 8)),
     ),
 )
@@ -140,7 +140,7 @@ of(Buckets.hold, look="a map from entry to time, where there should be none; a s
     ),
     instead(
         "the first counts",
-        "Your tracker ignores a nack of an entry that it holds; the entry is one item in each bucket.",
+        "Your tracker ignores a nack of an entry that it holds; the entry must be one item in each bucket.",
         lambda b, item, key, chunks: (
             not any(item in bucket for bucket in b.held.values()) and Buckets.hold(b, item, key, chunks)
         ),
@@ -149,11 +149,11 @@ of(Buckets.hold, look="a map from entry to time, where there should be none; a s
 )
 of(Buckets.count, look="a counter kept beside the buckets")(
     instead(
-        "absent", "The count of your tracker is always 0; it must be that of the items in all buckets.", lambda b: 0
+        "absent", "The count of your tracker is always 0; it must be the number of items in all buckets.", lambda b: 0
     ),
     instead(
         "of entries",
-        "Your tracker counts an entry of two buckets once; it counts twice.",
+        "Your tracker counts an entry of two buckets once; it must count it twice.",
         lambda b: len({item for bucket in b.held.values() for item in bucket}),
     ),
     instead("of buckets", "Your tracker counts buckets; it must count the items in them.", lambda b: len(b.held)),
@@ -169,7 +169,7 @@ of(
     ),
     instead(
         "strictly before",
-        "Your tracker leaves a bucket for later that is due at this very millisecond; it must take it.",
+        "A firing of your tracker leaves a bucket that is due at this very millisecond; it must take it.",
         lambda b, key, now: key < now,
     ),
 )
@@ -199,7 +199,7 @@ of(Buckets.selected)(
 of(Buckets.emitted, look="a list that buckets are appended to")(
     instead(
         "absent",
-        "Your tracker emits an entry of several buckets several times; it comes once.",
+        "Your tracker emits an entry of several buckets several times; it must emit it once.",
         lambda b, ids: sorted(ids),
     ),
 )
@@ -221,14 +221,14 @@ of(Buckets.expanded, look="the rebuilt id, which has lost its chunks")(
     ),
     instead(
         "one too many",
-        "Your tracker emits the entry before the first chunk as well; that is none of the message's.",
+        "Your tracker also emits the entry before the first chunk; it must emit only the message's own chunks.",
         lambda b, entry, chunks: [*range(entry - chunks + (chunks == 1), entry + 1)],
     ),
 )
 of(Buckets.noted)(
     instead(
         "absent",
-        "Your tracker forgets the chunks of a message once they are emitted, although it is in another bucket as well.",
+        "Your tracker forgets the chunks of an emitted message for its other buckets, too; it must keep those.",
         lambda b, key, position: (0, position),
     ),
 )
@@ -253,7 +253,7 @@ class CountsNacks(Buckets):
 @mistake(
     "NA-38",
     "every nack is an item of its own",
-    "Your tracker holds an entry once more for each nack; the entry is one item in each bucket.",
+    "Your tracker holds an entry once more for each nack; the entry must be one item in each bucket.",
 )
 class NacksAreItems(CountsNacks):
     """An entry that is nacked again is one item more."""

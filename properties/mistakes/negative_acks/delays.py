@@ -12,7 +12,7 @@ def wrapped(delays: Delays, count: int) -> int:
 
 
 of(Delays.delay, look="which count a nack by id is taken for; counts beyond the last of the backoff")(
-    instead("absent", "Your tracker does not ask its backoff for the delay.", lambda d, count: d.fixed()),
+    instead("absent", "Your tracker does not ask its backoff for the delay; it must.", lambda d, count: d.fixed()),
     instead(
         "one more",
         "Your tracker asks its backoff with a redelivery count that is one too high.",
@@ -20,7 +20,7 @@ of(Delays.delay, look="which count a nack by id is taken for; counts beyond the 
     ),
     instead(
         "one less",
-        "Your tracker takes the backoff's delay for one redelivery less; it must take that for the count as it is.",
+        "Your tracker takes the backoff's delay for one redelivery less; it must use the count as it is.",
         lambda d, count: d.backed_off(max(count - 1, 0)) if d.backs_off() else d.fixed(),
     ),
     instead(
@@ -42,19 +42,19 @@ of(Delays.delay, look="which count a nack by id is taken for; counts beyond the 
 of(Delays.count_of_id)(
     instead(
         "absent",
-        "Your tracker takes an id alone for a message that was redelivered before; its count is 0.",
+        "Your tracker takes an id alone for a message that was redelivered before; its count must be 0.",
         lambda d: 1,
     ),
 )
 of(Delays.backed_off, look="the lower limit of the fixed delay, applied to the backoff as well")(
     instead(
         "absent",
-        "Your tracker makes a delay longer that its backoff gives; a delay of 0 is due at once.",
+        "Your tracker lengthens its backoff's delay; it must take the delay as it is, even 0.",
         lambda d, count: max(d.backoff(count), SHORTEST) * d.scale,
     ),
     instead(
         "fixed for none",
-        "Your tracker takes the fixed delay if its backoff gives 0; a delay of 0 is due at once.",
+        "Your tracker takes the fixed delay if its backoff gives 0; the item must be due at once.",
         lambda d, count: d.backoff(count) * d.scale or d.fixed(),
     ),
 )
@@ -84,17 +84,17 @@ of(Delays.multiplied)(
 of(Delays.fixed, look="a delay of 0, which neither is immediate nor stands for the default")(
     instead(
         "absent",
-        "Your tracker takes a fixed delay below 100 ms; it is 100 ms at least.",
+        "Your tracker takes a fixed delay below 100 ms; it must take 100 ms at least.",
         lambda d: d.in_units(d.delay_us),
     ),
     instead(
         "default for none",
-        "Your tracker takes no delay for the default one; it is 100 ms then.",
+        "Your tracker takes a delay of 0 for the default delay; it must take 100 ms then.",
         lambda d: max(d.in_units(d.delay_us or 60_000_000), SHORTEST * d.scale),
     ),
     instead(
         "of a second",
-        "Your tracker's fixed delay is a second at least; the least is 100 ms.",
+        "Your tracker's fixed delay is a second at least; the minimum must be 100 ms.",
         lambda d: max(d.in_units(d.delay_us), 1_000 * d.scale),
     ),
 )

@@ -92,7 +92,7 @@ of(NegativeAcks.fire, look="the order of re-arming and calling; an exception tha
 of(NegativeAcks.stale, look="a firing that was on its way when the tracker was closed, or its timer re-armed")(
     instead(
         "absent",
-        "A timeout that was cancelled, and fires all the same, has your tracker emit; it must do nothing.",
+        "Your tracker emits when a cancelled timeout fires; it must do nothing.",
         lambda m: m.fire() if m.timer.cancelled else [],
         was="timer.heeds_cancelled: absent",
     ),
@@ -105,7 +105,7 @@ look_at("NA-40", "a timer that outlives its tracker; items that are emitted by i
 
 @around(NegativeAcks.arm, "NA-23", "within a bucket", was="what is sooner by no more than a bucket waits")
 def waits_within_a_bucket(arm: Method, m: NegativeAcks, deadline: int) -> None:
-    """Your tracker arms its timer again only for what is due a bucket sooner; it must for all that is due sooner."""
+    """Your tracker arms its timer again only for an item due a bucket sooner; it must for any item due sooner."""
     pending = m.timer.deadline
     if pending is None:
         arm(m, deadline)
@@ -146,7 +146,7 @@ def close_keeps_items(close: Method, m: NegativeAcks) -> None:
 of(Clock.reading, look="which clock is read where an item is added, and where a firing selects")(
     instead(
         "absent",
-        "Your tracker reads instants from a clock that never jumps; they come from the wall clock.",
+        "Your tracker reads instants from a clock that never jumps; it must read the wall clock.",
         lambda c: c.now // MS * c.scale,
     ),
 )
@@ -207,10 +207,12 @@ of(Calls.emits, look="the callback, or a request, with no ids")(
     instead("absent", "Your tracker calls back though nothing is due; it must call nothing.", lambda c, ids: True),
 )
 of(Calls.requests, look="how the ids are cut; exact multiples of 1,000")(
-    instead("absent", "Your tracker requests all ids at once; a request has 1,000 at most.", lambda c, ids: [len(ids)]),
+    instead(
+        "absent", "Your tracker requests all ids at once; a request must have 1,000 at most.", lambda c, ids: [len(ids)]
+    ),
     instead(
         "one more",
-        "Your tracker puts 1,001 ids into a request; 1,000 is the most.",
+        "Your tracker puts 1,001 ids into a request; a request must have 1,000 at most.",
         lambda c, ids: sizes(ids, REQUEST + 1),
     ),
     instead(

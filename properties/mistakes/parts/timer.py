@@ -18,7 +18,11 @@ of(Timer.disarm, breaks="DD-21")(
     ),
 )
 of(Timer.settled)(
-    instead("absent", "Your tracker arms its timer again for the moment for which it is armed.", lambda t, wake: False),
+    instead(
+        "absent",
+        "Your tracker arms its timer again for the moment for which it is armed already; it must leave it alone.",
+        lambda t, wake: False,
+    ),
     instead(
         "only if sooner",
         "Your tracker never arms its timer for a later moment; the timer must follow the first bucket.",
@@ -38,7 +42,7 @@ of(Timer.settled)(
 of(Timer.forget)(
     instead(
         "absent",
-        "Your tracker cancels a timeout and still takes it for armed.",
+        "Your tracker cancels a timeout and still takes it for armed; it must forget it.",
         lambda t, wake: None,
         was="forgets_cancelled: absent",
     ),
@@ -53,7 +57,7 @@ def unless_idle(forget: Method, t: Timer, wake: int | None) -> None:
 
 
 of(Timer.passed)(
-    instead("absent", "Your tracker arms its timer for a moment that has passed.", lambda t, wake: False),
+    instead("absent", "Your tracker arms its timer for a moment that has passed; it must not.", lambda t, wake: False),
     instead(
         "not at this moment",
         "Your tracker arms its timer for this very moment; a bucket that is due now needs no timer.",

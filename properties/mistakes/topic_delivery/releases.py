@@ -18,12 +18,12 @@ of(ThrottledPruner.may_try, look="a try that is refused, or throws, and spends t
     ),
     instead(
         "only after the interval",
-        "Your tracker tries no prune when exactly its interval has passed; then it must.",
+        "Your tracker tries no prune when exactly its interval has passed; it must then.",
         lambda p, now: now - p.tried > p.interval,
     ),
     instead(
         "twice the interval",
-        "Your tracker waits for twice its interval before it tries a prune again; once is right.",
+        "Your tracker waits for twice its interval before it tries a prune again; it must wait for one.",
         lambda p, now: now - p.tried >= 2 * p.interval,
     ),
 )
@@ -35,17 +35,17 @@ of(ThrottledPruner.interval_of)(
     ),
     instead(
         "always the tick",
-        "Your tracker takes the interval of its prunes from the tick although one is configured.",
+        "Your tracker takes the interval of its prunes from the tick although one is configured; it must use that.",
         lambda p, prune_ms, tick: min(max(tick, ADAPTIVE[0]), ADAPTIVE[1]),
     ),
     instead(
         "the tick without bounds",
-        "The interval of your tracker's prunes is the tick, however short or long; it is 5 ms at least and 50 at most.",
+        "The interval of your tracker's prunes is the tick, however short or long; it must be 5 ms to 50 ms.",
         lambda p, prune_ms, tick: prune_ms or tick,
     ),
     instead(
         "no more than 50",
-        "Your tracker keeps a configured interval of its prunes between 5 and 50 ms; that is for the tick alone.",
+        "Your tracker keeps a configured interval of its prunes between 5 and 50 ms; it must use it as it is.",
         lambda p, prune_ms, tick: min(max(prune_ms or tick, ADAPTIVE[0]), ADAPTIVE[1]),
     ),
 )
@@ -72,24 +72,24 @@ of(ThrottledPruner.is_worth_a_try, look="equality with the share; a share of 0")
     ),
     instead(
         "half of them",
-        "A firing of your tracker tries a prune when it asks half of the views, whatever share is configured.",
+        "A firing of your tracker tries a prune when it asks half of the views; it must use the configured share.",
         lambda p, asked, views: asked >= max(1, ceil(views / 2)),
     ),
     instead(
         "all of them",
-        "A firing of your tracker tries a prune only when it asks all views, whatever share is configured.",
+        "A firing of your tracker tries a prune only when it asks all views; it must use the configured share.",
         lambda p, asked, views: asked >= max(1, views),
     ),
 )
 of(ThrottledPruner.ratio_of)(
     instead(
         "absent",
-        "Your tracker takes a share that is no number for 0; it must be 0.5. One beyond 0 or 1 must be cut.",
+        "Your tracker takes a share that is not a number for 0; it must take 0.5, and cut one below 0 or above 1.",
         lambda p, ratio: 0.0 if ratio is None else ratio,
     ),
     instead(
         "no number is 1",
-        "Your tracker takes a share that is no number for 1; it is 0.5.",
+        "Your tracker takes a share that is not a number for 1; it must take 0.5.",
         lambda p, ratio: 1.0 if ratio is None else min(max(ratio, 0.0), 1.0),
     ),
 )
@@ -119,19 +119,19 @@ def only_if_something_was_handed_out(hand_out: Method, m: Pip448, *get: Any) -> 
 of(ThrottledPruner.fails, look="the smallest of no mark-delete positions")(
     instead(
         "absent",
-        "A prune of your tracker with something held and nobody registered does nothing; this profile has it fail.",
+        "If copies are held and no view is registered, a prune of your tracker does nothing; it must fail here.",
         lambda p, views: False,
     ),
 )
 of(MeasuredSets.freed, look="the size of an empty set, 1 byte; an estimate below 0")(
     instead(
         "absent",
-        "If a whole set goes, a prune takes what was added off your tracker's estimate; here it must take a byte more.",
+        "Your tracker's estimate loses only the bytes of a set that goes as a whole; it must lose a byte more.",
         lambda e, entries, left, whole: e.size(entries) - e.size(left),
     ),
     instead(
         "always",
-        "If a set goes in parts, your tracker's estimate loses a byte too many; only a set that goes as a whole may.",
+        "Your tracker's estimate loses a byte too many if a set goes in parts; it must only for a whole set.",
         lambda e, entries, left, whole: e.size(entries) - (0 if not left else e.size(left)),
     ),
 )

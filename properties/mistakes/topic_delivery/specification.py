@@ -31,7 +31,7 @@ of(TopicDelivery.refuses, look="equality: the cut-off itself is refused, one mil
     ),
     instead(
         "only the past",
-        "Your tracker refuses only what is not after now; it must refuse all that is not after the cut-off.",
+        "Your tracker refuses a message only if its time is not after now; it must compare that with the cut-off.",
         lambda m, view, at: at <= m.timer.now,
     ),
     instead(
@@ -41,24 +41,24 @@ of(TopicDelivery.refuses, look="equality: the cut-off itself is refused, one mil
     ),
     instead(
         "by the bucket",
-        "Your tracker refuses a message by the time of its bucket; its own time decides.",
+        "Your tracker refuses a message by the time of its bucket; the message's own time must decide.",
         lambda m, view, at: at < 0 or view.buckets.due(m.buckets.key(at), m.timer.now),
     ),
 )
 of(TopicDelivery.is_available, look="a first bucket in which only others see anything")(
     instead(
         "absent",
-        "Your tracker says that nothing is available to a view while a bucket that is due holds what it sees.",
+        "Your tracker says that nothing is available to a view although the view sees a due copy; it must not.",
         lambda m, view: False,
     ),
     instead(
         "seen or not",
-        "Your tracker says that a message is available to a view that does not see it.",
+        "Your tracker says that a message is available to a view that does not see it; it must not.",
         lambda m, view: any(view.buckets.due(key, m.timer.now) for key in m.index.held),
     ),
     instead(
         "in the first bucket alone",
-        "Your tracker looks for an available message in the first bucket alone.",
+        "Your tracker looks for an available message in the first bucket alone; it must look in every due bucket.",
         lambda m, view: any(view.buckets.due(key, m.timer.now) and key == min(m.index.held) for key, _ in view.seen()),
     ),
     instead(
@@ -70,12 +70,12 @@ of(TopicDelivery.is_available, look="a first bucket in which only others see any
 of(TopicDelivery.count_of, look="a total of the topic in place of the view's own")(
     instead(
         "absent",
-        "Your tracker tells a view the number of all messages; it must count what that view sees.",
+        "Your tracker answers a view with the number of all messages; it must count those that the view sees.",
         lambda m, view: m.index.count(),
     ),
     instead(
         "only what is due",
-        "Your tracker counts for a view what is due alone; it must count all that the view sees.",
+        "Your tracker counts only due messages for a view; it must count all that the view sees.",
         lambda m, view: sum(view.buckets.due(key, m.timer.now) for key, _ in view.seen()),
     ),
 )
@@ -97,17 +97,17 @@ of(TopicDelivery.wants_pause, look="a fixed delay, a count or an availability th
     ),
     instead(
         "without lookahead too",
-        "A view of your tracker asks for a pause although `lookahead` is 0, which means that it never does.",
+        "A view of your tracker asks for a pause although `lookahead` is 0; it must never then.",
         lambda m, view: view.fixed_delay.fixed and m.count_of(view) >= m.lookahead,
     ),
     instead(
         "counts all",
-        "A view of your tracker asks for a pause by the number of all messages; it must go by what it sees.",
+        "A view of your tracker asks for a pause by the number of all messages; it must count those that it sees.",
         lambda m, view: looks_ahead(m, view) and m.index.count() >= m.lookahead,
     ),
     instead(
         "fixed for all",
-        "A view of your tracker asks for a pause only if the delay of every view is fixed; its own delay decides.",
+        "A view of your tracker asks for a pause only if the delay of every view is fixed; its own delay must decide.",
         lambda m, view: (
             all(each.fixed_delay.fixed for each in m.registry.registered.values())
             and looks_ahead(m, view)
@@ -118,7 +118,7 @@ of(TopicDelivery.wants_pause, look="a fixed delay, a count or an availability th
 of(TopicDelivery.pauses)(
     instead(
         "available or not",
-        "A view of your tracker asks for a pause while a message is available to it; then it may not.",
+        "A view of your tracker asks for a pause while a message is available to it; it must not then.",
         lambda m, view: m.wants_pause(view),
         was="may_pause: absent",
     ),
@@ -135,7 +135,7 @@ of(
 )(
     instead(
         "absent",
-        "Your tracker's timer aims at the first bucket though a firing has announced it.",
+        "Your tracker's timer aims at the first bucket although a firing has announced it; it must not.",
         lambda m: m.buckets.wake(m.index.first()),
     ),
     instead(
@@ -189,20 +189,20 @@ def the_last_view_leaves_the_index(left: Method, m: TopicDelivery, view: Subscri
 
 @around(TopicDelivery.left, "TD-28", "only the last lets go", was="only the last view lets go of anything")
 def only_the_last_lets_go(left: Method, m: TopicDelivery, view: SubscriptionView) -> None:
-    """A view that goes takes nothing along in your tracker; what only it saw must go."""
+    """Your tracker keeps the copies that only a view saw when that view goes; they must go, too."""
     if not m.registry.registered:
         left(m, view)
 
 
 @around(TopicDelivery.left, "TD-28", "takes everything along", was="whoever leaves takes everything along")
 def takes_everything_along(_: Method, m: TopicDelivery, __: SubscriptionView) -> None:
-    """A view that goes empties your tracker's index; what others see must stay."""
+    """Your tracker empties its index when any view goes; the copies that others see must stay."""
     m.forget()
 
 
 @around(TopicDelivery.left, "TD-28", "the timer outlives the last view")
 def the_timer_outlives_the_last_view(left: Method, m: TopicDelivery, view: SubscriptionView) -> None:
-    """A view that goes leaves your tracker's timer as it is; with the last one it must be disarmed."""
+    """Your tracker's timer stays armed when the last view goes; it must be disarmed."""
     without("update_timer", m, left, view)
 
 
@@ -237,7 +237,7 @@ def the_first_dispatcher_is_asked(opens: Method, m: TopicDelivery, name: str) ->
     was="a view goes on where the earlier one of its subscription was",
 )
 def goes_on_where_the_earlier_view_was(opens: Method, m: TopicDelivery, name: str) -> str:
-    """A new view of your tracker does not see what the earlier one was handed or cleared; it must see it."""
+    """A new view of your tracker does not see copies that the earlier one was handed or cleared; it must."""
     earlier = m.registry.registered.get(name)
     handle = str(opens(m, name))
     if earlier:
@@ -249,7 +249,7 @@ def goes_on_where_the_earlier_view_was(opens: Method, m: TopicDelivery, name: st
 
 @around(TopicDelivery.open, "TD-32", "begins at the end", was="a view sees nothing of what was held when it came")
 def begins_at_the_end(opens: Method, m: TopicDelivery, name: str) -> str:
-    """A new view of your tracker sees nothing of what is held already; it must see what is after its position."""
+    """A new view of your tracker sees no copy that is held already; it must see those after its position."""
     handle = str(opens(m, name))
     m.registry.views[handle].takes(every_copy(m))
     return handle
@@ -330,7 +330,7 @@ class PrunesWithGets(TopicDelivery):
 
 @around(TopicDelivery.add, "TD-06", "ends it for all", was="a refusal ends the fixed delay of all views")
 def ends_it_for_all(add: Method, m: TopicDelivery, *message: Any) -> Any:
-    """A refused message ends the fixed delay of all views of your tracker; it must end that of its own view alone."""
+    """A refused message ends the fixed delay of all views of your tracker; it must only for its own view."""
     accepted = add(m, *message)
     for view in m.registry.registered.values() if accepted is False else ():
         view.fixed_delay.refused()
@@ -339,7 +339,7 @@ def ends_it_for_all(add: Method, m: TopicDelivery, *message: Any) -> Any:
 
 @around(TopicDelivery.add, "TD-12", "a delay for all", was="what one view adds counts for the fixed delay of all")
 def a_delay_for_all(add: Method, m: TopicDelivery, handle: str, ledger: int, entry: int, at: int) -> Any:
-    """What one view adds counts for the fixed delay of all views of your tracker; each must have its own."""
+    """An add of one view counts for the fixed delay of all views of your tracker; each view must have its own."""
     accepted = add(m, handle, ledger, entry, at)
     for name, view in m.registry.registered.items():
         if accepted and not handle.startswith(name):
@@ -352,7 +352,7 @@ def a_delay_for_all(add: Method, m: TopicDelivery, handle: str, ledger: int, ent
 
 @around(TopicDelivery.clear_for, "TD-13", "for all", was="forget_for: for all")
 def for_all(clear_for: Method, m: TopicDelivery, _: SubscriptionView) -> None:
-    """A clear of one view clears your tracker for all; the others must keep what they see."""
+    """A clear of one view clears your tracker for all; the others must keep their copies."""
     for each in m.registry.registered.values():
         clear_for(m, each)
 
@@ -376,7 +376,7 @@ look_at("TD-14", "the views that did not tell it; a timeout that was armed with 
 of(TopicDelivery.retick, breaks="TD-14")(
     instead(
         "absent",
-        "Your tracker ignores a new tick; that of any view is the topic's.",
+        "Your tracker ignores a new tick; a tick from any view must become the topic's.",
         lambda m, tick: None,
         was="change_tick: absent",
     ),

@@ -12,11 +12,13 @@ of(
     look="equality: the position itself is acknowledged; ledgers are compared first, then entries",
 )(
     instead(
-        "absent", "A view of your tracker sees what lies before its mark-delete position.", lambda v, position: False
+        "absent",
+        "A view of your tracker sees copies before its mark-delete position; it must not.",
+        lambda v, position: False,
     ),
     instead(
         "the position itself is seen",
-        "A view of your tracker sees the message at its mark-delete position; that is acknowledged.",
+        "A view of your tracker sees the message at its mark-delete position; it must not.",
         lambda v, position: v.mark is not None and position < v.mark,
     ),
     instead(
@@ -26,17 +28,17 @@ of(
     ),
     instead(
         "by ledger alone",
-        "A view of your tracker compares ledgers alone with its mark-delete position; entries count as well.",
+        "A view of your tracker compares ledgers alone with its mark-delete position; it must compare entries, too.",
         lambda v, position: v.mark is not None and position[0] <= v.mark[0],
     ),
     instead(
         "earlier ledgers alone",
-        "A view of your tracker sees messages of a ledger before its mark-delete position; they are acknowledged.",
+        "A view of your tracker sees messages of a ledger before its mark-delete position; it must not.",
         lambda v, position: v.mark is not None and position[0] < v.mark[0],
     ),
     instead(
         "entries in any ledger",
-        "A view of your tracker compares entries alone with its mark-delete position; ledgers come first.",
+        "A view of your tracker compares entries alone with its mark-delete position; it must compare ledgers first.",
         lambda v, position: v.mark is not None and position[1] <= v.mark[1],
     ),
     instead(
@@ -46,7 +48,7 @@ of(
     ),
 )
 of(SubscriptionView.was_handed, look="a head of the line that is handed out for as long as it is not acknowledged")(
-    instead("absent", "Your tracker hands the same copy to a view twice.", lambda v, placed: False),
+    instead("absent", "Your tracker hands the same copy to a view twice; it must once.", lambda v, placed: False),
     instead(
         "by position",
         "A view of your tracker that was handed a message does not see its copy in another bucket; it must.",
@@ -54,7 +56,9 @@ of(SubscriptionView.was_handed, look="a head of the line that is handed out for 
     ),
 )
 of(SubscriptionView.was_cleared, look="a clear that does nothing, or that empties the index for all")(
-    instead("absent", "A view still sees what it has cleared in your tracker.", lambda v, placed: False),
+    instead(
+        "absent", "A view of your tracker still sees copies that it has cleared; it must not.", lambda v, placed: False
+    ),
     instead(
         "by position",
         "A view of your tracker that has cleared a message does not see its copy in another bucket; it must.",
@@ -92,7 +96,7 @@ def ledgers_alone(move: Method, v: SubscriptionView, position: Position) -> None
     SubscriptionView.move, "TD-15", "going back begins anew", was="where it goes back, what was handed out comes back"
 )
 def going_back_begins_anew(move: Method, v: SubscriptionView, position: Position) -> None:
-    """If a mark-delete position goes back, your tracker hands out again what it handed out before; it must not."""
+    """If a mark-delete position goes back, your tracker hands the same copies out again; it must not."""
     if v.mark is not None and position < v.mark:
         v.handed, v.cleared = set(), set()
     move(v, position)
@@ -107,19 +111,19 @@ def moved_to(mark: Position | None, move: Method, v: SubscriptionView, position:
 of(SubscriptionView.was_passed)(
     instead(
         "absent",
-        "What a view of your tracker had passed comes back when its mark-delete position goes back.",
+        "If its mark-delete position goes back, a view of your tracker sees passed copies again; it must not.",
         lambda v, position: False,
     ),
 )
 of(SubscriptionView.asks_again)(
     instead(
         "absent",
-        "A view of your tracker does not see what it adds again after it was handed out.",
+        "A view of your tracker does not see a copy that it was handed and adds again; it must.",
         lambda v, placed: False,
     ),
     instead(
         "only what was handed",
-        "A view of your tracker does not see what it adds again after it was cleared or passed; it must.",
+        "A view of your tracker does not see a copy that it cleared or passed and adds again; it must.",
         lambda v, placed: placed in v.handed,
     ),
 )
@@ -188,12 +192,12 @@ of(Pruner.may_go, look="whose mark-delete position bounds a prune; a view withou
     ),
     instead(
         "one is enough",
-        "Your tracker drops a copy when one view is done with it; the last view decides.",
+        "Your tracker drops a copy when one view is done with it; it must when the last view is.",
         lambda p, placed, views: not views or any(not v.sees(placed) for v in views),
     ),
     instead(
         "the furthest mark",
-        "Your tracker drops a copy that the furthest view has acknowledged; the last view decides.",
+        "Your tracker drops a copy that the furthest view has acknowledged; the last view must decide.",
         lambda p, placed, views: any(v.acknowledged(placed[1]) for v in views),
     ),
     instead(
@@ -203,12 +207,12 @@ of(Pruner.may_go, look="whose mark-delete position bounds a prune; a view withou
     ),
     instead(
         "the acknowledged alone",
-        "Your tracker keeps a copy until all views have acknowledged it; to be handed it, or to clear it, is enough.",
+        "Your tracker keeps a copy until all views acknowledge it; a view that got it or cleared it must count, too.",
         lambda p, placed, views: all(v.acknowledged(placed[1]) for v in views),
     ),
     instead(
         "the first view",
-        "Your tracker drops a copy when its first view is done with it; the last one decides.",
+        "Your tracker drops a copy when its first view is done with it; it must when the last one is.",
         lambda p, placed, views: not any(v.sees(placed) for v in [*views][:1]),
     ),
 )

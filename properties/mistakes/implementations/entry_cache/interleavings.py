@@ -127,7 +127,7 @@ class WhateverTheWrapperHas(StepwiseCache):
     deep=True,
 )
 class TakesTheFirstNow(StepwiseQueue):
-    """Removes what is first in the queue, where the entry that it looked at is gone by then."""
+    """Removes the first entry in the queue if the entry that it looked at is gone by then."""
 
     def judge_steps(self, before: float, wanted: float) -> Steps[tuple[Any, object]]:
         """Look at the head; where it is gone by then, what was to become of it becomes of the first that is left."""

@@ -19,7 +19,7 @@ def follows(number: str, sentence: str, of: str) -> Rule:
     return informative(number, sentence, source=f"follows from {of}", why=f"it is checked with {of}")
 
 
-UNEMBODIED: tuple[Rule, ...] = (
+WITHOUT_CLAUSE: tuple[Rule, ...] = (
     invariant(
         "EC-01",
         "A cache's size is the sum of its entries' sizes, and the broker's that of all caches.",
@@ -27,32 +27,32 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     derived(
         "EC-P3",
-        "Each cached value has a reference, and none has one that is neither cached nor held by a reader.",
+        "A value has a reference if and only if it is cached or a reader holds it.",
         "EC-04, EC-12 and EC-13",
     ),
-    derived("EC-P4", "A time pass removes nothing that is as young as its threshold.", "EC-20 and EC-21"),
+    derived("EC-P4", "A time pass removes no entry as young as its threshold.", "EC-20 and EC-21"),
     derived("EC-P6", "A size pass that removes less than it was asked for leaves nothing cached.", "EC-32 and EC-34"),
     derived("EC-P7", "A size pass removes less than one entry more than it was asked for.", "EC-32"),
     derived(
         "EC-P12",
-        "A read count is the reads expected of what was stored, one more by each increment and less by each read.",
+        "A read count starts with the expected reads; each increment raises it by one, and each read lowers it by one.",
         "RC-01 and RC-08",
     ),
     derived(
         "EC-P17",
-        "What is left of the limit of reads in flight is never below 0, and is all of it when nobody reads.",
+        "The free permits for reads in flight are never below 0, and are complete when nobody reads.",
         "EC-55",
         "reads",
     ),
     informative(
         "EC-07",
-        "Who inserts keeps a reference, the cache has its own; if a copy cannot be made, nothing is inserted.",
+        "The caller keeps its reference, and the cache has its own; if a copy cannot be made, nothing is inserted.",
         source=CACHE,
         why="references are judged by EC-P3; a copy that fails cannot be brought about here",
     ),
     informative(
         "EC-08",
-        "With copying on, the cache holds a copy of its own; only the bytes of the payload are counted either way.",
+        "If copying is on, the cache stores a copy of its own; with or without it, only the payload's bytes count.",
         source=f"{CACHE}, PIP-430",
         why="the memory behind a value is not seen here",
     ),
@@ -70,7 +70,7 @@ UNEMBODIED: tuple[Rule, ...] = (
     ),
     informative(
         "RC-14",
-        "Counts change atomically, and a pass asks for one once a visit.",
+        "Counts change atomically, and a pass reads a count once a visit.",
         source=COUNTS,
         why="calls come one at a time; between the steps of a pass see IL-12",
     ),
@@ -80,12 +80,18 @@ UNEMBODIED: tuple[Rule, ...] = (
     follows("EC-37", "The TTL of an entry starts again when a pass requeues it, in a size pass too.", "EC-22"),
     follows("RC-10", "An entry that is put back before it is released stays protected.", "RC-06 and RC-09"),
     follows(
-        "RC-13", "If one cursor reads at once, an entry lives two TTL if access extends, else one.", "EC-24, RC-03"
+        "RC-13",
+        "If one cursor reads at once, an entry lives two TTLs if access extends life, else one.",
+        "EC-24, RC-03",
     ),
-    follows("IL-6", "A read that completes after its ledger was dropped may store entries, which age.", "EC-15, EC-47"),
+    follows(
+        "IL-6",
+        "A read that completes after its ledger was dropped may store entries; they leave by age.",
+        "EC-15, EC-47",
+    ),
     follows("IL-7", "Of two misses the first to complete is inserted; the second has its own count.", "EC-05, EC-48"),
     follows("IL-8", "A reader that would join a completed read begins anew, and finds the cache populated.", "EC-53"),
-    follows("IL-9", "A cursor that moves between a request and its answer counts as it stands then.", "RC-04"),
+    follows("IL-9", "If a cursor moves between a request and its answer, its new position counts.", "RC-04"),
     follows("IL-10", "An entry added exactly the grace time after the last cursor left is not cached.", "EC-58"),
-    follows("IL-12", "A pass goes by the read count as it is when it judges an entry.", "EC-24 and RC-08"),
+    follows("IL-12", "A pass uses the read count at the moment when it judges an entry.", "EC-24 and RC-08"),
 )
