@@ -15,6 +15,9 @@ from msgspec import structs
 
 from broker_tck import fixtures
 from broker_tck.cli.options import with_workload
+from broker_tck.implementations.active_cursors.lazy_list import LazyList
+from broker_tck.implementations.active_cursors.parts import Container
+from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursors as Interface
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.model.active_cursors.heap import HeapOrder
@@ -30,7 +33,7 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.answers import plain
 from broker_tck.properties.engine.check import Recorded, first_difference, record
 from broker_tck.properties.engine.contract import Step
-from broker_tck.properties.engine.subjects import bundled, resolve
+from broker_tck.properties.engine.subjects import bundled, declared, resolve
 from broker_tck.properties.engine.trace import from_text, load, to_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.explain.checked import check_subject
@@ -40,6 +43,7 @@ from broker_tck.properties.explain.finding import find
 from broker_tck.properties.mistakes.book import deviations_of, mistakes_of
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised, situations_of
+from broker_tck.properties.search.failing import breach_of
 from broker_tck.properties.search.replay import asked, declaring, unasked
 
 RIGHT = ("sorted-cursors", "lazy-list", "cursor-heap")
@@ -265,7 +269,7 @@ def test_check_tells_what_a_container_does_otherwise(cli: Cli) -> None:
     assert status == 1
     (checked,) = json.loads(out)["subjects"]
     (found,) = checked["findings"]
-    assert (found["rules"], [also["rule"] for also in found["also"]]) == (["CC-04"], ["CC-P14", "CC-P16"])
+    assert (found["rules"], [also["rule"] for also in found["also"]]) == (["CC-04"], ["CC-P14", "CC-P17", "CC-P16"])
     assert cli(*words)[0] == 0
 
 
@@ -328,6 +332,68 @@ def test_slowest_position_that_goes_back_is_seen() -> None:
 
     assert judged([1, 1], [1, 2]) == ""
     assert judged([1, 1], [1, 0]) == "the slowest position goes back from [1, 1] to [1, 0]"
+
+
+class Queued(LazyList):
+    """A removed cursor waits in a queue until somebody asks for a position."""
+
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor, and leave it in the queue."""
+        return Container.remove_cursor(self, name)
+
+
+class Circling(SortedCursors):
+    """What a cursor is kept in refers to itself."""
+
+    def add(self, cursor: Any, position: tuple[int, int] | None) -> None:
+        """Add a cursor, and leave a circle behind that leads to it."""
+        circle = [cursor]
+        circle.append(circle)
+        super().add(cursor, position)
+
+
+KEEPING = [
+    # the container, the trace, and what is wrong at which operation
+    (Queued, "add a [0,0]; remove a", (1, "1 of 1 removed cursors kept, such as a")),
+    (Queued, "add a [0,0]; remove b; remove a; slowest", (2, "1 of 1 removed cursors kept, such as a")),
+    (
+        Queued,
+        "crowd a 3 [0,0] 1; slowest; remove a 2; slowest; remove a2",
+        (4, "1 of 3 removed cursors kept, such as a2"),
+    ),
+    (
+        Queued,
+        "add a [0,0]; remove a; slowest; add b null; slowest; remove b",
+        (5, "1 of 2 removed cursors kept, such as b"),
+    ),
+    (Queued, "add a [0,0]; remove b", (None, "")),
+    (Circling, "add a [0,0]; add a [0,1]; remove a; add a [0,2]", (None, "")),
+    (LazyList, "add a [0,0]; slowest; add b null; remove a; remove b", (None, "")),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "broken"), KEEPING)
+def test_container_that_keeps_a_removed_cursor_is_seen(
+    kind: type[Container[Any]], text: str, broken: tuple[int | None, str]
+) -> None:
+    trace = from_text(f"active-cursors ideal; {text}")
+    subject = declared(kind.__name__, kind, CURSORS)
+    assert breach_of(CURSORS, subject.fresh, "CC-P17", trace.config, trace.operations) == broken
+
+
+@pytest.mark.slow
+def test_container_that_keeps_removed_cursors_is_broken_by_that_alone() -> None:
+    checked = check_subject(declared("queued", Queued, CURSORS), "ideal", Budget(0, 60, 3))
+    (found,) = checked.findings
+    assert (found.diagnosis.rules, [o.tag for o in found.operations]) == (("CC-P17",), ["add", "remove"])
+
+
+@pytest.mark.slow
+def test_container_may_keep_removed_cursors_if_it_says_so() -> None:
+    accepts = {"CC-P17": "a removed cursor is kept until somebody asks"}
+    subject = declared("queued", Queued, CURSORS, accepts=accepts)
+    checked = check_subject(subject, subject.profiles[0], Budget(0, 60, 3))
+    assert (checked.findings, checked.breaches, [*checked.deviations.values()]) == ([], [], [True])
 
 
 # ---- What a subject lacks

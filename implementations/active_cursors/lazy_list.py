@@ -41,6 +41,16 @@ class LazyList(Container[Member]):
         slot.position = position
         self._waiting[slot] = None
 
+    def remove_cursor(self, name: str) -> bool:
+        """Remove a cursor. What waits is the position at which it is counted, if it is."""
+        member = self._by_name.get(name)
+        removed = super().remove_cursor(name)
+        if member:
+            if member.counted is None:
+                del self._waiting[member]
+            del member.cursor
+        return removed
+
     def get_slowest_cursor_position(self) -> Position | None:
         """The first position."""
         if self._waiting:

@@ -45,8 +45,8 @@ class JavaCursors:
 
     def __init__(self, kind: Containers, config: ActiveCursorsConfig, clock: Clock) -> None:
         self._kind, self._clock, self._loader_ready = kind, clock, kind.loader.ready
-        self._cursors: list[Cursor] = []
-        """By the numbers of their stand-ins."""
+        self._cursors: list[Any] = []
+        """By the numbers of their stand-ins; None for one whose stand-in Java has let go of."""
         self._stand_ins: dict[Cursor, Any] = {}
         self._loader_ready(clock())
         self._container = self._new(config)
@@ -101,6 +101,15 @@ class JavaCursors:
     def should_cache_added_entry(self) -> bool:
         """Whether an entry that is added now is cached."""
         return bool(self._ready().shouldCacheAddedEntry())
+
+    def collect_garbage(self) -> None:
+        """Have Java collect its garbage, and let go of the objects whose stand-ins it has let go of."""
+        java = self._kind.loader.jpype.java.lang
+        weakly = [(cursor, java.ref.WeakReference(stand_in)) for cursor, stand_in in self._stand_ins.items()]
+        self._stand_ins.clear()
+        java.System.gc()
+        self._stand_ins = {cursor: found for cursor, there in weakly if (found := there.get()) is not None}
+        self._cursors = [cursor if cursor in self._stand_ins else None for cursor in self._cursors]
 
     # ---- What only some classes have, as their capabilities say
 

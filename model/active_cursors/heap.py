@@ -5,6 +5,8 @@ A removal swaps the last cursor into the gap. A cursor without position cannot b
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from broker_tck.model.active_cursors.specification import Cursor, Order, Position
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import rule
@@ -73,6 +75,9 @@ class HeapOrder(Order):
         if item.at != NOWHERE:
             self.pull(item)
         self.durables -= cursor.durable
+
+    def kept(self) -> Iterable[Cursor]:
+        return self.items
 
     def slowest(self) -> Position | None:
         first = self.heap[0].position if self.heap else None

@@ -216,6 +216,9 @@ class LazyOrder(Order):
             del self.leaving[node.cursor.name]
             self.unlinking.discard(node.cursor.name)
 
+    def kept(self) -> Iterable[Cursor]:
+        return (node.cursor for node in (*self.nodes.values(), *self.leaving.values(), *self.moves.items))
+
     def queue(self, node: Node, position: Position) -> None:
         """Have a node moved when the list is brought up to date."""
         if not node.pending:

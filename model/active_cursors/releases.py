@@ -12,7 +12,7 @@ class PulsarTreeSet(ActiveCursors):
     """The tree set of 2025-09-20: an add under a name that is there leaves the old position behind."""
 
     PROFILE = "pulsar-tree-set"
-    BREAKS = ("CC-P14", "CC-P16")
+    BREAKS = ("CC-P14", "CC-P16", "CC-P17")
 
     def is_update(self, name: str) -> bool:
         return False
@@ -32,7 +32,7 @@ class PulsarHeap(ActiveCursors):
     """The heap of all cursors of 2025-09-20: a removal leaves it out of order, and it cannot do without a position."""
 
     PROFILE = "pulsar-heap"
-    BREAKS = ("CC-P14", "CC-P15")
+    BREAKS = ("CC-P14", "CC-P15", "CC-P17")
     NOT_APPLICABLE = ("CC-03", "CC-10", "CC-P16")
     Order = HeapOf2025
     order: HeapOrder
@@ -73,7 +73,7 @@ class PulsarList2025(ActiveCursors):
     """The list of 2025-09-20: it miscounts what the last cursor leaves, and keeps what it should let go of."""
 
     PROFILE = "pulsar-list-2025"
-    BREAKS = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "rename")
+    BREAKS = ("CC-07", "CC-P14", "CC-P15", "CC-P16", "CC-P17", "rename")
     NOT_APPLICABLE = ("CC-03", "CC-11")
     Order = ListOf2025
 

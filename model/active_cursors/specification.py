@@ -10,7 +10,7 @@ expected reads of an entry start at, and :meth:`caches` says whether an added en
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import ClassVar, Protocol
 
 from broker_tck.model.reference import Allowed, Reference
@@ -114,6 +114,10 @@ class Order(Part):
     def drop(self, cursor: Cursor) -> None:
         """Let go of a cursor, with a position or without."""
         self.positions.pop(cursor, None)
+
+    def kept(self) -> Iterable[Cursor]:
+        """The cursors that the order has not let go of."""
+        return self.positions
 
     # ---- Questions
 
@@ -316,6 +320,11 @@ class ActiveCursors(Reference):
         """The container has durable cursors while a cursor that was added and not removed is durable."""
         return any(cursor.durable for cursor in self.objects.values())
 
+    def still_there(self, cursors: Sequence[tuple[int, str]]) -> list[str]:
+        """Of some cursor objects, each a number and a name, the names of those that it has not let go of."""
+        there = {cursor.number for cursor in (*self.objects.values(), *self.order.kept())}
+        return [name for number, name in cursors if number in there]
+
     def seen(self) -> tuple[()]:
         """Nothing: a question may change a container, so each is an operation."""
         return ()
@@ -352,6 +361,7 @@ class ActiveCursors(Reference):
             source=PROPERTIES,
             needs="ranks",
         ),
+        invariant("CC-P17", "A container keeps no cursor that was removed.", source=PROPERTIES),
         informative(
             "CC-16",
             "Costs grow no faster than the table says: by the logarithm, the distance, or the number of cursors.",

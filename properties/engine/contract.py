@@ -82,6 +82,8 @@ class Invariant(NamedTuple):
     """The rule that the invariant is."""
     judge: Callable[[Any, Sequence[Step]], Iterator[tuple[int, str | None]]]
     """By configuration and steps: each step that meets the condition, with what is wrong there, None if nothing is."""
+    part: Callable[[Sequence[Operation]], Sequence[Operation]] = tuple
+    """What it makes of a trace before it is done: it may ask for what no operation of a trace does."""
 
     def check(self, config: Any, steps: Sequence[Step]) -> tuple[int, int | None, str]:
         """How often the condition was met, and the first step where it was not kept with what is wrong there."""

@@ -258,7 +258,9 @@ def see_deviations(checked: Checked, known: Sequence[Trace] = ()) -> None:
     back = [(mistake, mistake.applied_to(model)) for mistake in deviations_of(model)]
     back += [each for each in back_models(subject.contract, model) if each[0].name == AS_SPECIFIED]
     for mistake, specified in back:
-        if mistake.rule.number not in subject.out_of_reach:
-            checked.deviations[f"{mistake.rule.number} ({mistake.clause})"] = happens(subject, specified, seed, known)
+        number = mistake.rule.number
+        if number not in subject.out_of_reach:
+            invariant = number if mistake.rule.invariant else ""
+            checked.deviations[f"{number} ({mistake.clause})"] = happens(subject, specified, seed, known, invariant)
     for name in (invariant for invariant in model.BREAKS if invariant not in subject.out_of_reach):
         checked.deviations[name] = happens(subject, model, seed, known, name)

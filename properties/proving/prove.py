@@ -11,8 +11,9 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import Subject, as_subject, contract_named, mutants, resolve
 from broker_tck.properties.engine.trace import to_text
 from broker_tck.properties.engine.walk import Walk, walks
+from broker_tck.properties.explain.deviating import along, breaks
 from broker_tck.properties.explain.diagnose import Diagnoser, known_mistakes
-from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.explain.finding import Finding, find, find_breach
 from broker_tck.properties.mistakes.book import Mistake, mistakes_of
 from broker_tck.properties.proving.proofs import BY_TRACE_ALONE, Proof, failed_again, found_again, stored
 from broker_tck.properties.search.isolation.pool import in_parallel
@@ -92,6 +93,8 @@ def prove(mistake: Candidate, seed: int = 0, anew: bool = False) -> Proved:
     If the trace still shows the mistake and only the walk does not, the trace is kept.
     """
     subject, model, itself = suspect(mistake)
+    if subject.contract.rules[mistake.rule].invariant:
+        return prove_alone(mistake, subject, model, seed)
     known = None if anew else next((p for p in stored() if is_of(p, mistake)), None)
     finding = found_again(known.trace, mistake.rule, subject, model, itself) if known else None
     if known and finding and (known.walk == BY_TRACE_ALONE or failed_again(subject, model, known.walk, seed)):
@@ -99,6 +102,15 @@ def prove(mistake: Candidate, seed: int = 0, anew: bool = False) -> Proved:
     diagnoser = Diagnoser(subject, model, itself)
     number, found = searched(diagnoser, seed, finding)
     return Proved(mistake, proof_of(mistake, number, found) if found else None, number, searched=True)
+
+
+def prove_alone(mistake: Candidate, subject: Subject, model: type[Reference], seed: int) -> Proved:
+    """Prove a mistake that only an invariant shows: a subject that makes it breaks that one on a walk, judged alone."""
+    for number, done in enumerate(along(subject, model, seed, WALKS)):
+        if breaks(subject, mistake.rule, done):
+            finding = find_breach(subject, model, mistake.rule, done)
+            return Proved(mistake, proof_of(mistake, number, finding) if finding else None, number, searched=False)
+    return Proved(mistake, None, BY_TRACE_ALONE, searched=False)
 
 
 def is_of(proof: Proof, mistake: Candidate) -> bool:

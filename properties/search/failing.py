@@ -112,9 +112,8 @@ def judged(
     """
     recorded, choices = recorder(adapted), SeededChoices(seed)
     invariants = [invariant for invariant in contract.invariants if wanted is None or invariant.number in wanted]
-    steps = recorded(config, operations) if invariants else []
     for invariant in invariants:
-        yield Judged(invariant.number, *invariant.check(config, steps))
+        yield Judged(invariant.number, *invariant.check(config, recorded(config, invariant.part(operations))))
     for relation in contract.relations:
         if wanted is None or relation.name in wanted:
             holds = kept(relation, config, operations, choices, recorded)

@@ -22,6 +22,7 @@ from broker_tck.properties.engine.walk import Walk
 from broker_tck.properties.explain.deviating import failing
 from broker_tck.properties.explain.diagnose import Diagnoser
 from broker_tck.properties.explain.finding import Finding, find
+from broker_tck.properties.search.failing import breach_of
 
 RELEASED = [*subjects("cursor-heap"), *subjects("cursor-tree-set"), *subjects("cursor-list")]
 LINKED = "pulsar-4.2.4/cursor-list"
@@ -70,6 +71,31 @@ def test_what_comes_back_is_of_python(name: str) -> None:
     container.add(second, None)
     assert [*container] == [second]
     assert container.remove_cursor("b") is False
+
+
+KEPT = [
+    ("pulsar-4.2.4/cursor-list", "add a [0,0]; remove a", True),
+    ("pulsar-5.0.1/cursor-list", "add a [0,0]; remove a; add a [0,1]; slowest; remove a", False),
+    ("pulsar-4.2.4/cursor-heap", "add a [0,0]; add a [0,1]; remove a", True),
+    ("pulsar-4.2.4/cursor-heap", "add a [0,0]; add b [0,1]; remove a", False),
+    ("pulsar-4.2.4/cursor-tree-set", "add a [0,0]; add a [0,1]; remove a", True),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "keeps"), KEPT)
+def test_cursor_that_java_keeps_is_seen(name: str, text: str, keeps: bool) -> None:
+    subject, trace = resolve(name), from_text(f"active-cursors ideal; {text}")
+    at, _ = breach_of(CURSORS, subject.fresh, "CC-P17", trace.config, trace.operations)
+    assert (at is not None) is keeps
+
+
+def test_container_goes_on_after_java_has_collected() -> None:
+    subject, trace = resolve(LINKED), from_text("active-cursors ideal; add a [0,0]; add b [0,1]; remove a; add c [0,2]")
+    adapter = subject.fresh(trace.config)
+    record(trace.operations[:3], adapter)
+    adapter.still_there([(1, "a")])
+    record(trace.operations[3:], adapter)
+    assert (adapter.listed(), adapter.get("b"), adapter.slowest(), adapter.count("c")) == ([2, 3], 2, (0, 1), 2)
 
 
 @pytest.mark.parametrize("version", ["4.2.4", "5.0.1"])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
+from weakref import ref
+
+from msgspec import Struct
 
 from broker_tck.implementations.interface import ActiveCursorsFactory, Position
 from broker_tck.properties.contracts.active_cursors.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import described, items_of
 
 
-class Cursor(NamedTuple):
+class Cursor(Struct, frozen=True, weakref=True):
     """A cursor object."""
 
     name: str
@@ -27,6 +32,8 @@ class Adapter:
         self.added = 0
         self.made: dict[str, Cursor] = {}
         """The newest object of each name."""
+        self.handed: list[ref[Cursor]] = []
+        """Every object that was added."""
         container = self.container = factory(config, self.clock)
         self.remove = container.remove_cursor
         self.slowest = container.get_slowest_cursor_position
@@ -51,6 +58,7 @@ class Adapter:
         """Make a cursor object and add it."""
         self.added += 1
         cursor = self.made[name] = Cursor(name, self.added, durable)
+        self.handed.append(ref(cursor))
         self.container.add(cursor, at)
 
     def update(self, name: str, at: Position | None) -> None:
@@ -80,6 +88,22 @@ class Adapter:
     def has_durable(self) -> Any:
         """Ask whether there are durable cursors."""
         return self.container.has_durable_cursors()
+
+    def still_there(self, cursors: Sequence[tuple[int, str]]) -> list[str]:
+        """Of some objects that were removed, the names of those that are there after the adapter has let go of them.
+
+        If there are any, garbage is collected first; a container outside of Python has a method of its own for that.
+        """
+        for number, name in cursors:
+            if name in self.made and self.made[name].number == number:
+                del self.made[name]
+        if self.alive(cursors):
+            getattr(self.container, "collect_garbage", gc.collect)()
+        return self.alive(cursors)
+
+    def alive(self, cursors: Sequence[tuple[int, str]]) -> list[str]:
+        """Of some objects, the names of those that something refers to."""
+        return [name for number, name in cursors if self.handed[number - 1]() is not None]
 
     def advance(self, ms: int) -> None:
         """Let time pass."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from broker_tck.properties.contracts.active_cursors.operations import (
     Remove,
     Size,
     Slowest,
+    StillThere,
     Update,
 )
 from broker_tck.properties.engine.choices import Choices
@@ -102,10 +104,42 @@ def ranks_in_range(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, st
             yield index, None if fits else f"rank {result} of {operation.name}, of {most} tracked cursors"
 
 
+def asked_after_removals(operations: Sequence[Operation]) -> list[Operation]:
+    """A trace up to its last removal. After that one, and after one halfway, it is asked what is still there."""
+    removals = [index for index, operation in enumerate(operations) if isinstance(operation, Remove)]
+    asked_after = {removals[len(removals) // 2], removals[-1]} if removals else set()
+    asked: list[Operation] = []
+    added: dict[str, list[int]] = {}
+    gone: list[tuple[int, str]] = []
+    number = count(1)
+    for index in range(removals[-1] + 1 if removals else 0):
+        operation = operations[index]
+        asked.append(operation)
+        if isinstance(operation, Add | Durable | Crowd):
+            for name, _ in places(operation):
+                added.setdefault(name, []).append(next(number))
+        elif isinstance(operation, Remove):
+            gone += [(each, name) for name in operation.names() for each in added.pop(name, ())]
+            asked += [StillThere(tuple(gone))] if index in asked_after else []
+    return asked
+
+
+def none_kept(config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
+    """CC-P17: a container keeps no cursor that was removed."""
+    index = -1
+    for operation, result, _ in steps:
+        if not isinstance(operation, StillThere):
+            index += 1
+        elif operation.cursors and isinstance(result, list):
+            told = f"{len(result)} of {len(operation.cursors)} removed cursors kept"
+            yield index, f"{told}, such as {result[0]}" if result else None
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("CC-P14", as_a_sorted_list),
     Invariant("CC-P15", slowest_never_back),
     Invariant("CC-P16", ranks_in_range),
+    Invariant("CC-P17", none_kept, asked_after_removals),
 )
 
 

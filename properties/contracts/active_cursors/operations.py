@@ -195,6 +195,15 @@ class Advance(Operation, frozen=True, tag="adv"):
     ms: Duration
 
 
+class StillThere(Operation, frozen=True, tag="still_there"):
+    """Ask which of some cursor objects, each a number and a name, are still there; result: their names.
+
+    No trace has it: an invariant asks.
+    """
+
+    cursors: tuple[tuple[int, str], ...]
+
+
 AnyOperation = (
     Add
     | Durable

@@ -185,3 +185,37 @@ of(LazyOrder.releases)(
 look_at("CC-P14", "whatever orders the cursors")
 look_at("CC-P15", "a cursor that was lost sight of, and comes up again")
 look_at("CC-P16", "counters that are not brought up to date")
+look_at("CC-P17", "changes that wait until somebody asks: each leads to its cursor")
+
+
+@mistake(
+    "CC-P17",
+    "a removed cursor is kept until somebody asks",
+    "Your container keeps a removed cursor until somebody asks for a position or a rank; it must let go of it at once.",
+    seen="4.2.4",
+)
+class KeptUntilAsked(Order):
+    """Removed cursors wait for the next question."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[Cursor] = []
+
+    def drop(self, cursor: Cursor) -> None:
+        """Remove a cursor, which waits."""
+        self.waiting.append(cursor)
+        super().drop(cursor)
+
+    def kept(self) -> list[Cursor]:
+        """The cursors that are there, and those that wait."""
+        return [*super().kept(), *self.waiting]
+
+    def slowest(self) -> Position | None:
+        """The slowest position; nothing waits any more."""
+        self.waiting.clear()
+        return super().slowest()
+
+    def count(self, cursor: Cursor | None) -> int:
+        """The rank of a cursor; nothing waits any more."""
+        self.waiting.clear()
+        return super().count(cursor)
