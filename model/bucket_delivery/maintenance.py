@@ -194,6 +194,7 @@ class Recovery(Part):
         self.raise_failures(read)
         self.drop(useless + self.take_over(read))
         self.tracker.held.recovered(self.placed.buckets())
+        self.tracker.recovered()
         snapshots.recovering = False
 
     def drop(self, pieces: Iterable[Piece]) -> None:
