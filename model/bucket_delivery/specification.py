@@ -101,7 +101,12 @@ class Sealing(Part):
         """A seal stores the indexes that are held, each for its own time."""
         return [index for index in indexes if self.tracker.held.hands_out(index, None)]
 
-    @rule("BD-47", source=OWN, needs="maintenance", when=lambda s, ledgers: bool(s.placed.meeting(ledgers)))
+    @rule(
+        "BD-47",
+        source=OWN,
+        needs="maintenance calls_under_way",
+        when=lambda s, ledgers: bool(s.placed.meeting(ledgers)),
+    )
     def keeps_in_memory(self, ledgers: Range) -> bool:
         """A range that meets a sealed bucket is not sealed: what it holds is kept in memory, and in no snapshot."""
         return bool(self.placed.meeting(ledgers))
