@@ -10,8 +10,10 @@ from kit import ONE_IN, replay
 from rare_turns import RARE
 
 from broker_tck import fixtures
+from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import BucketSnapshotPersistenceException
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.properties.contracts.bucket_delivery.adapter import Adapter
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
 from broker_tck.properties.engine.check import first_difference, record
@@ -84,6 +86,91 @@ LOADED_AND_MERGED = (
 )
 def test_bundled_subject_does_as_the_model(text: str) -> None:
     assert difference(f"ideal {text}") is None
+
+
+# ---- Who wakes whom after a recovery
+
+
+class ArmsAfterRecovery(BucketTracker):
+    """Arms its timer for what it has recovered."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._schedule.update()
+
+
+class ArmsAtRepeats(BucketTracker):
+    """Arms its timer when it is given a message that it has recovered."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        taken = super().add_message(ledger_id, entry_id, deliver_at)
+        self._schedule.update()
+        return taken
+
+
+class ArmsLate(BucketTracker):
+    """Arms its timer a second after what it has recovered is due."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        if self._held.count:
+            self._schedule.aim(self._memory.first + 1_000, self._clock(), self._schedule.tick)
+
+
+class NeverArms(BucketTracker):
+    """Takes its timer for armed when it has recovered something."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        if self._held.count:
+            self._schedule.target = self._memory.first
+
+
+RECOVERED = (
+    "min_index_count=1; storage 1; add 1 0 +5000; add 1 1 +6000; add 2 0 +9000; crash; add 1 0 +5000; {asked};"
+    "adv 20000; get 9; get 9"
+)
+
+
+@pytest.mark.parametrize("asked", ["contains 1 0", "has", "get 1", "add 3 0 +8000"])
+@pytest.mark.parametrize(
+    ("kind", "profile", "at"),
+    [
+        (BucketTracker, "ideal", None),
+        (ArmsAfterRecovery, "ideal", None),
+        (ArmsAtRepeats, "ideal", None),
+        (ArmsLate, "ideal", 4),
+        (BucketTracker, "bucket-5.0", None),
+        (ArmsAfterRecovery, "bucket-5.0", 4),
+        (ArmsAtRepeats, "bucket-5.0", 5),
+    ],
+)
+def test_recovered_tracker_may_arm_its_timer_unasked(kind: Any, profile: str, at: int | None, asked: str) -> None:
+    found = of_kind(kind, f"{profile} {RECOVERED.format(asked=asked)}")
+    assert (found and found[0]) == at
+    if at is not None and profile == "ideal":
+        assert found[1] == (3, "[] or [+5000 ms]", [1_006_000])
+
+
+@pytest.mark.parametrize("asked", ["has", "get 1", "add 3 0 +8000"])
+def test_recovered_tracker_that_is_asked_must_arm_its_timer(asked: str) -> None:
+    assert of_kind(NeverArms, f"ideal {RECOVERED.format(asked='contains 1 0')}") is None
+    assert of_kind(NeverArms, f"ideal {RECOVERED.format(asked=asked)}")[:1] == (6,)
+
+
+def of_kind(kind: Any, text: str) -> Any:
+    """Where a tracker of a kind and the model of a trace's profile differ."""
+    trace = from_text(f"bucket-delivery {text}")
+    model, adapter = BUCKETS.model(trace.profile)(trace.config), Adapter(kind, trace.config, Capabilities())
+    return first_difference(trace.operations, model, adapter)
+
+
+def test_walks_go_on_with_a_tracker_that_arms_its_timer_unasked() -> None:
+    def adapted(config: Config, capabilities: Capabilities) -> Adapter:
+        return Adapter(ArmsAfterRecovery, config, capabilities)
+
+    for done in walks(BUCKETS, 5, range(12), adapted, BUCKETS.specification, Capabilities()):
+        assert done.difference is None
 
 
 def test_name_of_a_trace_is_kept() -> None:

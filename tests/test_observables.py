@@ -79,6 +79,12 @@ def test_model_that_is_the_subject_picks_its_example() -> None:
     assert line.expected == "false, count 0 messages, armed []"
 
 
+def test_story_goes_on_with_what_the_subject_showed() -> None:
+    for by, told in ((1, "1 message"), (2, "0 messages")):
+        (line,) = lines(CONTRACT, Roughly, CONTRACT.config(), [Has()], answers=record([Has()], rough(by)))
+        assert line.expected == f"false, count {told}, armed []"
+
+
 def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
     for count, difference in ((0, None), (1, None), (2, Difference(0, 2, "0 or one more"))):
         model = Roughly(CONTRACT.config())

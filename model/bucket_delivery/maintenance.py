@@ -58,7 +58,7 @@ class Maintenance(Part):
         """There are too many buckets if there are more than the limit, and the limit is above 0."""
         return 0 < self.tracker.config.max_buckets < len(self.placed.pieces)
 
-    @rule("BD-26", needs="maintenance")
+    @rule("BD-26", needs="maintenance calls_under_way")
     def busy(self) -> bool:
         """If a seal makes too many buckets, it starts a trim, then a merge if needed; one chain runs at a time."""
         return self.chain is not None and not self.chain.settled
@@ -102,12 +102,12 @@ class Maintenance(Part):
         """A trim deletes a bucket only after it is stored."""
         return victim.created
 
-    @rule("BD-30", needs="maintenance")
+    @rule("BD-30", needs="maintenance calls_under_way")
     def is_still_victim(self, victim: Bucket) -> bool:
         """A trim spares a bucket that is gone by then, or no longer below that position."""
         return self.placed.has(victim) and self.is_trimmed_at(victim.ledgers)
 
-    @rule("BD-30", needs="maintenance")
+    @rule("BD-30", needs="maintenance calls_under_way")
     def goes_on_trimming(self, deleted: bool) -> bool:
         """The first deletion that fails ends the chain."""
         return deleted
@@ -147,7 +147,7 @@ class Maintenance(Part):
         """A merge reads all segments of its sources."""
         return 1, source.last
 
-    @rule("BD-47", needs="maintenance")
+    @rule("BD-47", needs="maintenance calls_under_way")
     def can_commit(self, sources: Sequence[Bucket]) -> bool:
         """A merge is given up if its sources are gone, or another bucket lies in their range."""
         there = self.placed.meeting((sources[0].ledgers[0], sources[-1].ledgers[1]))
@@ -173,7 +173,7 @@ class Maintenance(Part):
         """The merged bucket has all messages of its sources, in their order, and lies over their whole range."""
         return merge(*sources)
 
-    @rule("BD-28", needs="maintenance")
+    @rule("BD-28", needs="maintenance calls_under_way")
     def replaces_sources(self, merged: Bucket) -> bool:
         """A merge deletes its sources when the snapshot and the key of the merged bucket are stored."""
         return merged.keyed
@@ -198,6 +198,7 @@ class Recovery(Part):
         self.raise_failures(read)
         self.drop(useless + self.take_over(read))
         self.tracker.held.recovered(self.placed.buckets())
+        self.tracker.recovered()
         snapshots.recovering = False
 
     def drop(self, pieces: Iterable[Piece]) -> None:

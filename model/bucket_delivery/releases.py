@@ -145,6 +145,7 @@ EVERY_RELEASE: dict[str, Any] = {
     "timer.target": BegunAtZero.target,
     "timer.earliest_at_first": BegunAtZero.earliest_at_first,
     "wake": lambda t: None,
+    "may_arm": no,
     "has_closed": lambda t: all(bucket.created.settled for bucket in t.left),
     "sealing.take": take,
     "sealing.crosses": no,

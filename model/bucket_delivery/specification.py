@@ -32,7 +32,7 @@ from broker_tck.model.bucket_delivery.stored import (
     started,
 )
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.reference import Reference
+from broker_tck.model.reference import Allowed, Reference
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
@@ -101,7 +101,12 @@ class Sealing(Part):
         """A seal stores only indexes whose message is held, and held for the index's time."""
         return [index for index in indexes if self.tracker.held.hands_out(index, None)]
 
-    @rule("BD-47", source=OWN, needs="maintenance", when=lambda s, ledgers: bool(s.placed.meeting(ledgers)))
+    @rule(
+        "BD-47",
+        source=OWN,
+        needs="maintenance calls_under_way",
+        when=lambda s, ledgers: bool(s.placed.meeting(ledgers)),
+    )
     def keeps_in_memory(self, ledgers: Range) -> bool:
         """If a range meets a sealed bucket, it is not sealed: its messages stay in memory, and in no snapshot."""
         return bool(self.placed.meeting(ledgers))
@@ -249,6 +254,8 @@ class Tracker(Part):
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
         self.left: list[Bucket] = []
         """The buckets that lay in their places when it was closed."""
+        self.unasked = False
+        """Whether it was recovered, and its timer has not been brought up to date since."""
         self.empty_memory()
 
     def empty_memory(self) -> None:
@@ -346,7 +353,32 @@ class Tracker(Part):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is in memory."""
+        self.unasked = False
         self.timer.update(self.next_time() if self.held.count() > 0 else None, self.tick.tick)
+
+    # ---- The timer after a recovery
+
+    @rule("BD-48", source="follows from BD-02 and BD-42", when=lambda t: t.held.count() > 0)
+    def recovered(self) -> None:
+        """After a recovery a tracker may arm its timer for the first index in memory; once asked, it must."""
+        self.unasked = True
+
+    def may_arm(self) -> bool:
+        """Whether the tracker may arm its timer unasked."""
+        return self.unasked and self.held.count() > 0 and self.next_time() > self.timer.now
+
+    def armed(self) -> list[int] | Allowed:
+        """The times for which timeouts are armed."""
+        armed = [*self.timer.armed]
+        if not self.may_arm():
+            return armed
+        wake = self.next_time()
+
+        def follow(seen: list[int]) -> None:
+            if seen != armed:
+                self.update_timer()
+
+        return Allowed(lambda seen: seen == [wake], follow, armed, f"[] or [+{wake - self.config.clock} ms]")
 
     # ---- Handing out
 
@@ -681,7 +713,7 @@ class BucketDelivery(Reference):
             t.held.count(),
             [[low[0], high[0], bucket.current, len(bucket.about)] for low, high, bucket in t.placed.pieces],
             [len(t.shared), len(t.mutable.queue)],
-            t.timer.armed,
+            t.armed(),
             [call.label for call in self.durable.calls.waiting],
             {name(ledgers): str(number) for ledgers, number in self.durable.keys.items()},
         )
@@ -692,7 +724,7 @@ class BucketDelivery(Reference):
         if t is None:
             return NOTHING
         waiting = self.durable.calls.waiting
-        return t.held.count(), None, None, t.timer.armed, [call.label for call in waiting], None
+        return t.held.count(), None, None, t.armed(), [call.label for call in waiting], None
 
 
 def permuted(keys: list[Range], number: int) -> list[Range]:

@@ -13,7 +13,7 @@ from broker_tck.properties.engine.check import (
     observable,
     unanswered,
 )
-from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, bulk
 from broker_tck.properties.engine.subjects import Subject
@@ -57,8 +57,8 @@ class Finding:
     """The seed of the walk that found it; None if no walk did."""
     found_after: int
     """The operations of the trace that was reduced."""
-    answers: tuple[Any, ...] = ()
-    """What the subject answered to each operation; empty if unknown."""
+    answers: tuple[Step, ...] = ()
+    """What the subject answered to each operation and showed then, where that was asked."""
     traceback: tuple[str, ...] = ()
     """The lines of the subject's own traceback, if it raised at the last operation."""
     spent: bool = False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, repeat, takewhile
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 from broker_tck.model.reference import Allowed, Reference
 from broker_tck.properties.engine.answers import plain
-from broker_tck.properties.engine.check import RESULT, Difference, concrete, failed, observable
-from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.check import RESULT, Difference, Look, concrete, failed, observable, permitted
+from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.operation import Operation, clock_of
 from broker_tck.properties.engine.written import WIDEST, cut, named_text, unit_of, value_text, whole_text
 
@@ -18,6 +18,8 @@ WIDTH = 80
 """The default width of a text, in columns."""
 
 
+UNTOLD = Step(Look(), None, ())
+"""In place of what a subject did if that is not known."""
 EXPECTED, SEEN = "expected", "seen"
 Shown = Callable[[str, str], str]
 """Formats a part of a failure report, given its name and text, for example in a colour."""
@@ -43,7 +45,7 @@ def lines(
     config: Any,
     operations: Sequence[Operation],
     difference: Difference | None = None,
-    answers: Sequence[Any] = (),
+    answers: Sequence[Step] = (),
 ) -> list[Line]:
     """The lines of a trace; ``difference`` is the failure at its last operation.
 
@@ -54,12 +56,12 @@ def lines(
     before: dict[str, str] = {}
     reference: Any = model(config)
     clock = clock_of(config)
-    for number, operation in enumerate(operations, 1):
+    for number, (operation, step) in enumerate(zip(operations, chain(answers, repeat(UNTOLD)), strict=False), 1):
         try:
-            result = followed(operation.on(reference), answers[number - 1 : number])
+            result = followed(operation.on(reference), step.result)
         except Exception as fault:
             result = failed(fault)
-        shown = observables_text(contract, reference.seen(), clock)
+        shown = observables_text(contract, map(followed, reference.seen(), chain(step.seen, repeat(None))), clock)
         new = [text for name, text in shown.items() if not contract.wordy or before.get(name) != text]
         before = shown
         answered = [] if result is None else [value_text(plain(result), clock, operation.unit)]
@@ -70,18 +72,18 @@ def lines(
     return told
 
 
-def followed(answer: Any, given: Sequence[Any]) -> Any:
-    """An answer of the model; where the model leaves a choice, the subject's answer if it is known and allowed."""
-    if type(answer) is Allowed and given and answer.permits(given[0]):
-        answer.follow(given[0])
-        return given[0]
+def followed(answer: Any, given: Any) -> Any:
+    """An answer of the model, by what the subject answered if the model allows that."""
+    if type(answer) is Allowed and permitted(answer, given):
+        answer.follow(given)
+        return given
     return concrete(answer)
 
 
-def observables_text(contract: Contract, seen: Sequence[Any], clock: int | None) -> dict[str, str]:
-    """The observables as text, by name."""
+def observables_text(contract: Contract, seen: Iterable[Any], clock: int | None) -> dict[str, str]:
+    """What was seen, each observable by its name."""
     return {
-        name: f"{name} {value_text(plain(concrete(value)), clock, contract.units.get(name, ''))}"
+        name: f"{name} {value_text(plain(value), clock, contract.units.get(name, ''))}"
         for name, value in zip(contract.observables, seen, strict=True)
     }
 

@@ -22,7 +22,7 @@ from broker_tck.properties.engine.check import (
     unanswered,
 )
 from broker_tck.properties.engine.choices import SeededChoices
-from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.contract import Contract, Step
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.subjects import Subject
@@ -64,11 +64,11 @@ def can_try(subject: Subject, given: Any, config: Any, operations: Sequence[Oper
     return starts and contract.can_ask(operations, capabilities)
 
 
-def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Any, ...]:
-    """What a subject answers to each operation of a trace; empty if the subject hangs."""
+def answered(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[Step, ...]:
+    """What a subject answers and shows at each operation of a trace; nothing is told of one that hangs."""
     try:
         with Limit(subject.seconds):
-            return tuple(step.result for step in record(operations, subject.fresh(config)))
+            return tuple(record(operations, subject.fresh(config)))
     except Hang:
         return ()
 

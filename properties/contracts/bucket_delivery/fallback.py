@@ -30,6 +30,7 @@ FALLBACKS = (
     Fallback("BD-39", "crash reopen", "count"),
     Fallback("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
     Fallback("BD-36", "crash reopen", RESULT),
+    Fallback("BD-48", "crash reopen", "armed"),
     Fallback("BD-34", "crash reopen"),
     Fallback("BD-31", "clear"),
     Fallback("BD-32", "reopen closing"),

@@ -124,13 +124,14 @@ class Messages:
         self.go_on()
         return self.of(self.ledger)
 
-    def go_on(self) -> None:
-        """A new ledger begins."""
+    def go_on(self) -> int:
+        """A new ledger begins; answers with its number."""
         passed = one_of(self.choices, self.next_ledgers)
         if self.ledger + passed <= LAST_LEDGER - MOST_LEDGERS:
             self.passed = passed
             self.ledger += passed
         self.entry = self.first_entry
+        return self.ledger
 
     def of(self, ledger: int) -> Add:
         """A new message of a ledger."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.stored import Call
 from broker_tck.properties.contracts.bucket_delivery.messages import Messages, until_next
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,
@@ -29,6 +30,8 @@ MOST_ADDED = 40
 """So many messages are added at most until something is sealed."""
 MOST_ENDED = 40
 """So many calls end at most."""
+MOST_OF_TWO = 5
+"""Two buckets are made to be merged if so many messages at most make one."""
 LIVES = (1, 1, 2, 2, 2, 3, 8, 30)
 """So many trackers come one after the other."""
 
@@ -46,7 +49,7 @@ class Plots(plots.Plots):
 
     def begin(self) -> Operation:
         """Begin a plot; if it has nothing to do, a message is added."""
-        chosen = self.failure, self.late_load, self.more_than_the_limit, self.lives
+        chosen = self.failure, self.late_load, self.more_than_the_limit, self.between_two, self.lives
         return self.play(one_of(self.choices, chosen), self.messages.add)
 
     def flood(self) -> Operation:
@@ -98,6 +101,30 @@ class Plots(plots.Plots):
             yield one_of(self.choices, (Crash(), Reopen()))
         elif kind == 5:
             yield self.messages.add()
+
+    def between_two(self) -> Iterator[Operation]:
+        """A bucket begins to grow between two that are merged meanwhile, and is sealed when they are one.
+
+        For this there are two buckets with a ledger between them and one below; then another tracker recovers.
+        """
+        least, config = max(self.model.config.min_index_count, 2), self.model.config
+        if not self.calls_wait or config.max_buckets <= 0 or least > MOST_OF_TWO:
+            return
+        yield from self.all_but("")
+        if self.model.durable.answers_at_once:
+            yield Storage(WAITS)
+        passed_over = []
+        for _ in range(2):
+            passed_over.append(self.messages.go_on())
+            yield self.messages.all_of_one(least, max(config.time_step, 1))
+        yield self.messages.next_ledger()
+        yield from self.ended(lambda call: not call.reads)
+        self.messages.rewind()
+        yield Crash()
+        for ledger in passed_over:
+            yield self.messages.of(ledger)
+        yield from self.all_but("")
+        yield self.messages.next_ledger()
 
     # ---- Many messages
 
@@ -154,11 +181,15 @@ class Plots(plots.Plots):
 
     def all_but(self, label: str) -> Iterator[Operation]:
         """All calls end, and those that follow, but for one."""
+        return self.ended(lambda call: call.label != label)
+
+    def ended(self, ends: Callable[[Call], bool]) -> Iterator[Operation]:
+        """Some calls end, and those that follow."""
         for _ in range(MOST_ENDED):
-            others = [i for i, call in enumerate(self.model.durable.calls.waiting) if call.label != label]
-            if not others:
+            place = next((i for i, call in enumerate(self.model.durable.calls.waiting) if ends(call)), None)
+            if place is None:
                 return
-            yield Complete(others[0])
+            yield Complete(place)
 
     def more_than_the_limit(self) -> Iterator[Operation]:
         """Ledger after ledger, until there are more buckets than the limit allows."""

@@ -104,6 +104,22 @@ of(Tracker.wake, look="a boundary that is due while its bucket is being stored o
     ),
 )
 
+of(Tracker.recovered, look="what is in memory after a recovery: its first index may be of any bucket")(
+    instead(
+        "the first ledger's",
+        "After a recovery your tracker arms its timer for the first ledger; it must do so for what is due first.",
+        lambda t: t.timer.update(min(t.shared, key=lambda index: index[1:])[0] if t.shared else None, t.tick.tick),
+    ),
+)
+
+
+@around(Tracker.update_timer, "BD-48", "arms nothing")
+def arms_nothing(update_timer: Method, t: Tracker) -> None:
+    """After a recovery your tracker never arms its timer; once it is asked, it must."""
+    if not t.unasked:
+        update_timer(t)
+
+
 # ---- Handing out and loading
 
 of(Tracker.gave)(
