@@ -50,6 +50,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request to the broker may throw."""
     no_delay: bool = True
     """Its backoff may answer with a delay of 0."""
+    threads: bool = True
+    """While it calls the application back, it may be called from another thread."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -146,7 +148,10 @@ class Close(Operation, frozen=True, tag="close"):
 
 
 class Inside(Operation, frozen=True, tag="inside"):
-    """The application nacks a message, or closes the tracker, inside the next callback; no result."""
+    """The application nacks a message, or closes the tracker, inside the next callback; no result.
+
+    The first thing of a trace that is done inside a callback is done from another thread, if the subject allows it.
+    """
 
     what: Literal["nack", "close"]
     ledger: LedgerId
