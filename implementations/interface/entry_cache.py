@@ -112,7 +112,10 @@ StorageRead = Callable[[Sequence[Entry] | Exception], None]
 """Takes a storage read's answer: its entries in ascending order, each to be released once, or why it failed."""
 
 ReadAnswered = Callable[[Sequence[Entry] | Exception], None]
-"""Takes a reader's answer: entries in ascending order, which the reader releases, or why it failed. It may read on."""
+"""Takes a reader's answer: entries in ascending order, which the reader releases, or why it failed.
+
+Before it returns, other reads may come, from this thread or from another one.
+"""
 
 ExpectedReads = Callable[[], int]
 """Tells how many reads are expected of what is being read, as things are when it is called."""
@@ -141,7 +144,7 @@ class LedgerHandle(Protocol):
 
 
 class EntryCache(Protocol):
-    """The cache of one topic. Calls come from one thread at a time."""
+    """The cache of one topic. Calls come one at a time, except while it answers a reader."""
 
     def put(self, position: Position, value: Entry) -> bool:
         """Insert a value, with a reference of the cache's own; False if the position is cached already."""

@@ -71,7 +71,10 @@ class Consumer(Protocol):
 
 @runtime_checkable
 class NegativeAcksTracker(Protocol):
-    """A tracker of messages that were nacked (contract ``negative-acks``). Calls come from one thread at a time."""
+    """A tracker of messages that were nacked (contract ``negative-acks``). Calls come one at a time.
+
+    While the tracker calls its consumer back, other calls come, from this thread or from another one.
+    """
 
     def add(self, message_id: MessageId) -> None:
         """Track a message by its id alone."""

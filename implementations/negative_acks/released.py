@@ -188,12 +188,12 @@ KINDS = (
         Trackers,
         (
             Line((3,), "", {}),
-            Line((3, 0, 7), "legacy-java-3.0", {}),
+            Line((3, 0, 7), "legacy-java-3.0", {"threads": False}),
             Line((3, 0, 8), "legacy-java", {"negative_ids": False}),
             Line((3, 1), "", {}),
-            Line((3, 1, 1), "legacy-java-3.0", {}),
+            Line((3, 1, 1), "legacy-java-3.0", {"threads": False}),
             Line((3, 3, 3), "legacy-java", {"negative_ids": False}),
-            Line((4,), "legacy-java-3.0", {}),
+            Line((4,), "legacy-java-3.0", {"threads": False}),
             Line((4, 0, 1), "legacy-java", {"negative_ids": False}),
             Line((4, 0, 2), "pip-393-java", {"precision_bits": 72}),
             Line((4, 2), "pip-393-java-4.2", {"precision_bits": 72}),
@@ -203,5 +203,6 @@ KINDS = (
 )
 """Each branch changed in a release of its own (PRs 23582, 23600).
 
+Those that lack ``threads`` call the application with their own monitor held: another thread that nacks waits for it.
 No profile are 3.0.0 and 3.0.2, which ask for the redelivery of nothing (NA-25), and 3.1.0, which loses chunks (NA-06).
 """

@@ -309,8 +309,9 @@ class Reads(Part):
         self.told.append(["fails", reader.number])
         self.once_more(reader)
 
+    @rule("EC-59", source="PR 26599, review", needs="reads", when=lambda r, reader: reader.again)
     def once_more(self, reader: Reader) -> None:
-        """A reader that reads twice repeats its read before its callback returns."""
+        """While a reader is told, a read from any thread comes to its end: no lock is held that it takes."""
         if reader.again:
             cache = self.model.caches[reader.topic]
             self.start(Reader(cache, reader.topic, reader.cursor, reader.ledger, reader.first, reader.last))

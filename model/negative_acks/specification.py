@@ -336,8 +336,9 @@ class Calls(Part):
         """A firing that finds nothing due calls nothing."""
         return bool(ids)
 
+    @rule("NA-35", needs="threads", when=lambda calls, tracker: bool(calls.inner))
     def call_back(self, tracker: object) -> None:
-        """The application makes its call inside the callback."""
+        """During a callback, a call from any thread comes to its end: no lock is held that it takes."""
         inner, self.inner = self.inner, []
         for operation in inner:
             operation.on(tracker)

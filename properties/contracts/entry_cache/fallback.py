@@ -18,6 +18,8 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     BeginTrim,
     Step,
 )
+from broker_tck.properties.contracts.entry_cache.reading import Fetch
+from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 from broker_tck.properties.engine.operation import Operation
 
@@ -27,6 +29,11 @@ REMOVALS = (BeginRemove, BeginInvalidate, BeginTrim, BeginClear)
 def overlap(trace: Sequence[Operation]) -> bool:
     """Whether calls are begun in a trace."""
     return any(operation.tag == "step" for operation in trace)
+
+
+def read_when_told(trace: Sequence[Any]) -> bool:
+    """Whether somebody reads once more when a reader is told."""
+    return any(isinstance(operation, Fetch) and operation.again for operation in trace)
 
 
 def steps_of(*kinds: type[Operation], beside: type[Operation] = Operation) -> Callable[[Sequence[Any]], bool]:
@@ -73,6 +80,7 @@ FALLBACKS = (
     Fallback("EC-19", "resize watermark"),
     Fallback("RC-03", "append"),
     Fallback("EC-57", "cursor uncursor crowd"),
+    Fallback("EC-59", "fetch fetches complete fail done timeouts", RESULT, given=read_when_told),
     Fallback("EC-45", "fetch fetches"),
     Fallback("EC-49", "single"),
     Fallback("EC-47", "complete"),

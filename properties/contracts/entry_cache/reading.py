@@ -76,7 +76,10 @@ class Crowd(Reading, frozen=True, tag="crowd"):
 
 
 class Fetch(Reading, frozen=True, tag="fetch"):
-    """A cursor reads n entries; with ``again`` once more when it is answered, before it returns."""
+    """A cursor reads n entries; with ``again`` once more when it is answered, before it returns.
+
+    The first of a trace that reads once more does so from another thread.
+    """
 
     topic: Topic
     cursor: Name

@@ -11,6 +11,7 @@ from broker_tck.properties.contracts.entry_cache.ledgers import LedgerStorage, T
 from broker_tck.properties.contracts.entry_cache.operations import Config
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.answers import listed
+from broker_tck.properties.engine.threads import first_elsewhere
 
 CROWD = "crowd-"
 """What the names of a crowd of cursors begin with."""
@@ -32,6 +33,7 @@ class ReadersAdapter:
         self.cursors = [TopicCursors(config, lambda: self.now) for _ in self.caches]
         self.readers = 0
         self.evaluated = 0
+        self.calls = first_elsewhere()
         self.answered: list[list[Any]] = []
         self.returned: dict[int, Sequence[Any]] = {}
 
@@ -115,7 +117,7 @@ class ReadersAdapter:
         return evaluate
 
     def new_reader(self, on: Callable[[], None] | None) -> Callable[[Any], None]:
-        """What a reader is told its answer by; afterwards it may go on with something."""
+        """What a reader is told its answer by; before it returns, something may be done, perhaps by another thread."""
         self.readers += 1
         number = self.readers
 
@@ -127,7 +129,7 @@ class ReadersAdapter:
                 self.returned[number] = entries
                 self.answered.append(["answers", number, [value.position[1] for value in entries], lefts(entries)])
             if on:
-                on()
+                next(self.calls)(on)
 
         return told
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
 from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import number
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.threads import first_elsewhere, here
 from broker_tck.properties.engine.timer import ManualTimer, Timeout
 
 MS = 1_000_000
@@ -33,6 +36,7 @@ class Adapter(ManualTimer):
         self.ahead = 0
         self.failing = False
         self.inner: list[Operation] = []
+        self.calls = first_elsewhere() if capabilities.threads else repeat(here)
         self.emissions: list[list[Any]] = []
         self.tracker = factory(config, self, self, self)
 
@@ -51,7 +55,7 @@ class Adapter(ManualTimer):
         self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), []])
         inner, self.inner = self.inner, []
         for operation in inner:
-            operation.on(self)
+            next(self.calls)(partial(operation.on, self))
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
         """One request to the broker."""

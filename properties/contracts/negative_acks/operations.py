@@ -54,6 +54,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The application may do something inside its callback."""
     closes_inside: bool = True
     """The application may close it inside its callback."""
+    threads: bool = True
+    """While it calls the application back, it may be called from another thread."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -150,7 +152,10 @@ class Close(Operation, frozen=True, tag="close"):
 
 
 class Inside(Operation, frozen=True, tag="inside"):
-    """The application nacks a message, or closes the tracker, inside the next callback; no result."""
+    """The application nacks a message, or closes the tracker, inside the next callback; no result.
+
+    The first thing of a trace that is done inside a callback is done from another thread, if the subject allows it.
+    """
 
     needs = "callbacks"
     what: Literal["nack", "close"]

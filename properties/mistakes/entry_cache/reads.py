@@ -201,6 +201,7 @@ of(Reads.read_left)(
     ),
 )
 look_at("EC-53", "a listener that reads the same again before it returns")
+look_at("EC-59", "locks that are held while readers are told")
 of(Reads.raised)(
     instead(
         "absent",

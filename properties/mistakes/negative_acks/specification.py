@@ -74,7 +74,10 @@ def settled_at_last(m: NegativeAcks) -> list[Emission]:
     return emissions
 
 
-of(NegativeAcks.fire, look="the order of re-arming and calling; an exception that leaves a timer pending for ever")(
+of(
+    NegativeAcks.fire,
+    look="the order of re-arming and calling; a lock held meanwhile; what throws and leaves a timer pending for ever",
+)(
     instead(
         "absent",
         "If a request fails, your tracker leaves its timer unsettled; it must settle it before anything is called.",

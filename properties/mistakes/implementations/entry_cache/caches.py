@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from broker_tck.implementations.entry_cache.reads import CacheReads, ReadLimiter, Running
+from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, ReadLimiter, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
 from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig, Execute, Position
+from broker_tck.properties.mistakes.implementations.locks import ReentrantLock
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
 PAGE_BITS = 6
@@ -116,6 +118,25 @@ class JoinsWhatHasCome(CacheReads):
         told.listeners = listeners
         super().deliver(told, values)
         self.answered(running)
+
+
+@mutant("EC-59", shows="A deadlock of two threads.", source="apache/pulsar PR 26599, review", inside=around_reads)
+class ReadersToldUnderALock(CacheReads):
+    """Holds, while it tells readers, a lock that every read of the storage takes; its own thread may take it again."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.lock = ReentrantLock()
+
+    def completed(self, running: Running, values: Sequence[Entry]) -> None:
+        """Pass the values on, with the lock held."""
+        with self.lock:
+            super().completed(running, values)
+
+    def join_or_read(self, reader: Reader, first: int, last: int) -> None:
+        """Listen or read, with the lock held."""
+        with self.lock:
+            super().join_or_read(reader, first, last)
 
 
 class Generous(ReadLimiter):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pyroaring import BitMap64
 
@@ -17,6 +18,7 @@ from broker_tck.implementations.interface import (
 )
 from broker_tck.implementations.negative_acks.entry_buckets import NackBuckets
 from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.properties.mistakes.implementations.locks import ErrorCheckingLock, ReentrantLock
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
 MOST_NOTED = 16
@@ -36,28 +38,15 @@ class EmptySetCalledBack(SortedBucketsTracker):
         return ids
 
 
-class ErrorCheckingLock:
-    """A lock that raises an error instead of a deadlock."""
-
-    def __init__(self) -> None:
-        self.taken = False
-
-    def __enter__(self) -> None:
-        if self.taken:
-            raise RuntimeError("deadlock: the lock is held by this very thread")
-        self.taken = True
-
-    def __exit__(self, *error: object) -> None:
-        self.taken = False
-
-
 @mutant("NA-35", shows="A deadlock, which no model can have.", source="PR 23651; client-cpp, PR 266, B-01, B-02")
 class CalledUnderALock(SortedBucketsTracker):
     """Holds, while it calls, a lock that every operation takes."""
 
+    lock: ClassVar[type[ErrorCheckingLock]] = ErrorCheckingLock
+
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
-        self._lock = ErrorCheckingLock()
+        self._lock = self.lock()
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message, with the lock held."""
@@ -72,6 +61,13 @@ class CalledUnderALock(SortedBucketsTracker):
         """Close, with the lock held."""
         with self._lock:
             super().close()
+
+
+@mutant("NA-35", shows="A deadlock of two threads.", source="PR 23651; apache/pulsar PR 26599, review")
+class CalledUnderAReentrantLock(CalledUnderALock):
+    """Holds, while it calls, a lock that every operation takes, and that its own thread may take again."""
+
+    lock = ReentrantLock
 
 
 # ---- Sizes
