@@ -272,8 +272,8 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
     assert out.splitlines()[1 + len(ANSWERS) :] == [
         "",
         "5 walks for each class and profile, and at most as many for each rule that a profile breaks",
-        "pulsar-3.0.7/in-memory: 5 walks gave no trace for DD-21, DD-22, DD-32",
-        "pulsar-4.2.4/in-memory: 5 walks gave no trace for DD-22, DD-33, DD-34",
+        "pulsar-3.0.7/in-memory: 5 walks gave no trace for DD-21, DD-22, DD-32, DD-38, DD-39",
+        "pulsar-4.2.4/in-memory: 5 walks gave no trace for DD-22, DD-33, DD-38, DD-34, DD-39",
         "pulsar-4.2.4/cursor-tree-set: 5 walks gave no trace for CC-04, CC-P14, CC-P16",
         "--walks 50 takes longer and shows more",
     ]
