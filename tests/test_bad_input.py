@@ -21,7 +21,7 @@ PROFILES = (
     "timebucket-4.0.1, heap"
 )
 TRIED = "3.0.7, 4.0.0, 4.0.1, 4.0.5, 4.0.8, 4.1.1, 4.2.4, 5.0.0-M1, 5.0.1"
-OPERATIONS = "add, fill, has, get, pause, tick, adv, stale, memory, clear, close"
+OPERATIONS = "add, fill, has, get, pause, tick, adv, jump, stale, memory, clear, close"
 GOOD = {"version": 1, "contract": "delayed-delivery", "profile": "heap", "config": {}, "steps": [["has"]]}
 REMOVE = {"contract": "entry-cache", "profile": "ideal", "steps": [["remove", 0, 0, 0, 0, 0, True]]}
 TEXT = "and not the text of a trace ('add 1 0 +2000; get 1')"
@@ -108,7 +108,7 @@ CASES = [
         "interleave --subject stepwise-queue --scenario insertion",
         "unknown scenario 'insertion'; did you mean 'insertions'? There are: ~",
     ),
-    Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-36"),
+    Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-39"),
     Case(
         "subject of another contract",
         "check --contract entry-cache --contract active-cursors --subject mutant:duplicate-counted",

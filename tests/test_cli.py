@@ -292,7 +292,7 @@ def test_rule_is_told_in_full(cli: Cli) -> None:
 def test_subjects_are_listed(cli: Cli) -> None:
     status, out, _ = cli("subjects")
     assert status == 0
-    assert "entry_id_bits=32, memory_estimate=true, batch_adds=true" in out
+    assert "entry_id_bits=32, memory_estimate=true, jumps=true, batch_adds=true" in out
     told = document(cli("subjects", "--json"))
     known = {s["subject"]: s for s in told["subjects"]}
     assert [*known][:9] == [*TRACKERS, "pulsar-3.0.7/in-memory"]

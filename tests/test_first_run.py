@@ -109,6 +109,8 @@ class FromTheRules:
         if wake == self.armed_for:
             return
         self.disarm()
+        if self.last_run is not None and self.last_run > now:
+            self.last_run = None
         if wake > now:
             at = wake if self.last_run is None else max(wake, self.last_run + self.tick)
             self.timeout, self.armed_for = self.timer.new_timeout(at, self.fired), wake

@@ -196,7 +196,7 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> list[Operation]:
 def all_performed(monkeypatch: pytest.MonkeyPatch, subject: Subject) -> list[Operation]:
     """All that a run performs."""
     performed = noting(monkeypatch)
-    run(subject, 30, subject.profiles[0])
+    run(subject, 60, subject.profiles[0])
     return performed
 
 

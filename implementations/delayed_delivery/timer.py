@@ -28,8 +28,11 @@ class DeliveryTimer:
         """Aim at ``wake``, which is not the target yet, and at least ``tick`` after the last firing (milliseconds).
 
         A time that has come is not aimed at: the dispatcher is behind, and polls when it has caught up (DD-21).
+        A last firing that lies ahead is forgotten: the clock was set back since (DD-38).
         """
         self._drop()
+        if self._last_run is not None and self._last_run > now:
+            self._last_run = None
         if wake > now:
             self._arm(wake, tick)
 

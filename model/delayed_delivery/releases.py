@@ -15,7 +15,7 @@ from broker_tck.model.delayed_delivery.specification import (
     Position,
 )
 from broker_tck.model.java_collections import LongHashOrder
-from broker_tck.model.parts.timer import BegunAtZero
+from broker_tck.model.parts.timer import BegunAtZero, WallTimer
 from broker_tck.model.reference import Fault
 
 # ---- What several releases have in place of a clause
@@ -38,12 +38,19 @@ def rounded_down(buckets: Buckets, at: int) -> int:
 
 def passed_before_now(timer: BegunAtZero, wake: int) -> bool:
     """A bucket of this very moment is one to come."""
-    return wake < timer.now
+    return wake < timer.reading()
 
 
 def counts_on(model: DelayedDelivery) -> int:
     """A closed tracker shows the count as before."""
     return model.count()
+
+
+class ReleasedTimer(BegunAtZero, WallTimer):
+    """A timer that keeps its distance from the last run, even from one that lies ahead of the clock."""
+
+    def remembered(self, last_run: int) -> int:
+        return last_run
 
 
 class BucketsOf404(Buckets):
@@ -54,7 +61,7 @@ class BucketsOf404(Buckets):
     wake = at_the_key
 
 
-class TimerOf404(BegunAtZero):
+class TimerOf404(ReleasedTimer):
     """A timer that forgets a timeout that was cancelled only if nothing is held."""
 
     passed = passed_before_now
@@ -78,8 +85,8 @@ class TimeBucket2026(DelayedDelivery):
 
     PROFILE = "timebucket-2026"
     ALIKE = True
-    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34",)
-    Timer = BegunAtZero
+    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34", "DD-39")
+    Timer = ReleasedTimer
     Buckets = BucketsOf2026
     count_after_close = counts_on
 
@@ -89,8 +96,8 @@ class TimeBucket50(DelayedDelivery):
 
     PROFILE = "timebucket-5.0"
     ALIKE = True
-    BREAKS = ("DD-34",)
-    Timer = BegunAtZero
+    BREAKS = ("DD-34", "DD-39")
+    Timer = ReleasedTimer
     Buckets = BucketsOf2026
     count_after_close = counts_on
 
@@ -111,8 +118,8 @@ class TimeBucket50M1(DelayedDelivery):
 
     PROFILE = "timebucket-5.0-M1"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08")
-    Timer = BegunAtZero
+    BREAKS = ("DD-07", "DD-08", "DD-39")
+    Timer = ReleasedTimer
     Buckets = BucketsOf50M1
     count_after_close = counts_on
 
@@ -137,7 +144,7 @@ class TimeBucket2025(DelayedDelivery):
 
     PROFILE = "timebucket-2025"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
     NOT_APPLICABLE = ("DD-29",)
     Timer = TimerOf404
     Buckets = BucketsOf404
@@ -160,7 +167,7 @@ class TimeBucket404(DelayedDelivery):
 
     PROFILE = "timebucket-4.0.4"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
     Timer = TimerOf404
     Buckets = BucketsOf404
     count_after_close = counts_on
@@ -217,7 +224,7 @@ class TimeBucket401(DelayedDelivery):
 
     PROFILE = "timebucket-4.0.1"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
     NOT_APPLICABLE = ("order",)
     Timer = TimerOf404
     Buckets = BucketsOf404
@@ -225,7 +232,7 @@ class TimeBucket401(DelayedDelivery):
     count_after_close = counts_on
 
 
-class TimerOfTheHeap(BegunAtZero):
+class TimerOfTheHeap(ReleasedTimer):
     """A timer that takes a bucket of this very moment for one to come."""
 
     passed = passed_before_now
@@ -261,6 +268,7 @@ class Heap(DelayedDelivery):
 
     PROFILE = "heap"
     ALIKE = True
+    BREAKS = ("DD-39",)
     NOT_APPLICABLE = ("DD-03", "DD-05", "DD-29", "DD-33")
     Timer = TimerOfTheHeap
     Buckets = ExactTimes

@@ -12,7 +12,7 @@ from itertools import chain, islice, repeat, takewhile
 from typing import ClassVar, Protocol
 
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.parts.timer import Timer
+from broker_tck.model.parts.timer import WallTimer
 from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
@@ -298,6 +298,13 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         "While a message is held, the first bucket is due now or a timeout is armed.",
         source="follows from DD-21 to DD-24 and DD-33; issue 25996",
     ),
+    invariant(
+        "DD-39",
+        "After an accepted add no timeout waits past the message's bucket, or a tick from now, by more than the clock "
+        "was set forwards.",
+        source="follows from DD-21, DD-22, DD-37 and DD-38; no report upstream is known",
+        needs="jumps",
+    ),
     informative(
         "DD-36",
         "The heap's segments grow by 16 MiB and shrink at half their load.",
@@ -312,7 +319,7 @@ class DelayedDelivery(Reference):
     """Delayed delivery as specified: time buckets, and a timer that fires when the first bucket becomes due."""
 
     PROFILE = "timebucket-ideal"
-    Timer = Timer
+    Timer = WallTimer
     Buckets = Buckets
     Index = Index
     MemoryEstimate = MemoryEstimate
@@ -347,7 +354,7 @@ class DelayedDelivery(Reference):
     @rule("DD-09", source=f"{ABSTRACT}; {IN_MEMORY}, PR 5498")
     def refuses(self, at: int) -> bool:
         """A message is refused if its time is negative or not after the cut-off."""
-        return at < 0 or at <= self.buckets.cutoff(self.timer.now)
+        return at < 0 or at <= self.buckets.cutoff(self.timer.reading())
 
     @rule("DD-10", when=lambda m, at: m.fixed_delay.fixed)
     def detect(self, at: int) -> None:
@@ -378,7 +385,7 @@ class DelayedDelivery(Reference):
     @rule("DD-19")
     def available(self) -> bool:
         """A message is available while the first bucket is due."""
-        return bool(self.index.held) and self.buckets.due(self.index.first(), self.timer.now)
+        return bool(self.index.held) and self.buckets.due(self.index.first(), self.timer.reading())
 
     @rule("DD-20")
     def get(self, most: int) -> list[Position]:
@@ -392,7 +399,8 @@ class DelayedDelivery(Reference):
 
     def due_keys(self) -> list[int]:
         """The keys of the buckets that are due, in order."""
-        return [*takewhile(lambda key: self.buckets.due(key, self.timer.now), sorted(self.index.held))]
+        now = self.timer.reading()
+        return [*takewhile(lambda key: self.buckets.due(key, now), sorted(self.index.held))]
 
     def restart(self, taken: bool) -> None:
         """Start the detection of a fixed delay anew, if a get does."""
@@ -423,6 +431,10 @@ class DelayedDelivery(Reference):
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
         return self.timer.advance(ms)
+
+    def jump(self, by: int) -> None:
+        """Set the clock, forwards or back; no timer fires."""
+        self.timer.jump(by)
 
     def stale(self) -> bool:
         """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""

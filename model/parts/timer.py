@@ -28,6 +28,10 @@ class Timer(Part):
         """The timeout that was cancelled last."""
         self.last_run: int | None = None
 
+    def reading(self) -> int:
+        """The time at which the tracker looks."""
+        return self.now
+
     # ---- Arming
 
     @rule("DD-21", source=f"{TRACKER}, PR 26012", when=lambda t, wake, tick: wake is None and t.timeout is not None)
@@ -71,7 +75,7 @@ class Timer(Part):
     @rule("DD-21")
     def passed(self, wake: int) -> bool:
         """No timeout is armed for a moment that is now or has passed."""
-        return wake <= self.now
+        return wake <= self.reading()
 
     def arm(self, wake: int, tick: int) -> None:
         """Arm for a moment, but not too soon after the last run."""
@@ -92,7 +96,7 @@ class Timer(Part):
     @rule("DD-22", when=lambda t, tick: t.now < tick)
     def earliest_at_first(self, tick: int) -> int:
         """The first firing need not wait."""
-        return self.now
+        return self.reading()
 
     # ---- Firing
 
@@ -110,7 +114,7 @@ class Timer(Part):
     @rule("DD-24", source=f"{TRACKER}, PR 26012")
     def fire(self, deadline: int) -> None:
         """A firing asks for a read and forgets its own timeout; it arms nothing itself."""
-        self.last_run = self.now
+        self.last_run = self.reading()
         if deadline == self.timeout:
             self.timeout = self.target = None
         if self.fired:
@@ -125,6 +129,46 @@ class Timer(Part):
         """Cancel the timeout and let go of it."""
         self.cancel()
         self.timeout = self.target = None
+
+
+class WallTimer(Timer):
+    """A timer that is told times of a wall clock, which may be set, and waits by a clock that never jumps.
+
+    The times of armed timeouts are shown as the wall clock will show them if it is not set again.
+    """
+
+    def __init__(self, now: int) -> None:
+        super().__init__(now)
+        self.jumped = 0
+        """By how much the clock was set in all."""
+
+    @rule("DD-37", source=f"{TRACKER}; PR 25310 tells of clocks that are apart", needs="jumps", when=lambda t: t.jumped)
+    def reading(self) -> int:
+        """The tracker goes by the clock as it is, even if it was set: a message is off by the step at most."""
+        return self.now
+
+    def jump(self, by: int) -> None:
+        """Set the clock. What is armed waits as long as before."""
+        self.now += by
+        self.jumped += by
+        self.armed = [at + by for at in self.armed]
+        if self.timeout is not None:
+            self.timeout += by
+
+    def moment(self, wake: int, tick: int) -> int:
+        if self.last_run is not None:
+            self.last_run = self.remembered(self.last_run)
+        return super().moment(wake, tick)
+
+    @rule(
+        "DD-38",
+        source="no report upstream is known",
+        needs="jumps",
+        when=lambda t, last_run: last_run > t.reading(),
+    )
+    def remembered(self, last_run: int) -> int | None:
+        """A last run that lies ahead of the clock is forgotten: after a step back nothing waits for the old time."""
+        return last_run if last_run <= self.reading() else None
 
 
 class BegunAtZero(Timer):

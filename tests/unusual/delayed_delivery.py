@@ -63,7 +63,10 @@ class Table:
 
 
 class Restless(DeliveryTimer):
-    """A timer that is armed anew, for the moment that it had, whenever it is asked what it aims at."""
+    """A timer that is armed anew, for the moment that it had, whenever it is asked what it aims at.
+
+    If the clock was set since, it so fires sooner or later than the timeout that it had.
+    """
 
     __slots__ = ("_aims_at", "_deadline")
 
@@ -91,7 +94,7 @@ class SqliteTracker(InMemoryTracker):
 
     contract: ClassVar = "delayed-delivery"
     profiles: ClassVar = ("timebucket-ideal",)
-    capabilities: ClassVar = {"entry_id_bits": 63}
+    capabilities: ClassVar = {"entry_id_bits": 63, "jumps": False}
     index_class = Table
     timer_class = Restless
 

@@ -120,6 +120,8 @@ class SortedListTracker:
         if wake == self.target:
             return
         self.disarm()
+        if self.last_run is not None and self.last_run > self.clock():
+            self.last_run = None  # the clock was set back
         if wake > self.clock():
             self.target = wake
             earliest = wake if self.last_run is None else self.last_run + self.tick

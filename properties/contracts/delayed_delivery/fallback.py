@@ -19,6 +19,16 @@ def ran(trace: Sequence[Any]) -> bool:
     return any(operation.tag == "adv" for operation in trace)
 
 
+def was_set(trace: Sequence[Any]) -> bool:
+    """Whether the clock was set."""
+    return any(operation.tag == "jump" for operation in trace)
+
+
+def ran_and_was_set(trace: Sequence[Any]) -> bool:
+    """Whether the timer may have run, and the clock was set."""
+    return ran(trace) and was_set(trace)
+
+
 def several(_trace: Sequence[Any], _expected: Any, seen: Any) -> bool:
     """Whether more than one timeout is armed."""
     return len(seen) > 1
@@ -50,6 +60,8 @@ def adds(operation: Any, ledger: int, entry: int) -> bool:
 
 
 FALLBACKS = (
+    Fallback("DD-38", shows="armed", given=ran_and_was_set),
+    Fallback("DD-37", given=was_set),
     Fallback("DD-30", shows="count", given=cleared),
     Fallback("DD-27", "tick"),
     Fallback("DD-28", shows="count"),

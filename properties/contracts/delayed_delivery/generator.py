@@ -19,6 +19,8 @@ from broker_tck.properties.engine.sizes import Sizes
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
 LONGEST_TICK = 2**40
+HOUR = 3_600_000
+FURTHEST_JUMP = 2**41
 CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_699_999_999_744, 1_700_000_000_001, 2**41 - 5_000)
 LOOKAHEADS = (0, 1, 2, 2, 3, 5, 10, 30)
 ENTRY_BASES = (0, 0, 0, 0, 0, 0, 250, 4_090, 49_995, 65_530, 65_530, 2**31 - 4, 2**32 - 12, 2**48)
@@ -70,6 +72,7 @@ def makers(model: DelayedDelivery, choices: Choices, capabilities: op.Capabiliti
         Maker("pause", (0, 5, 15, 25), lambda: pause),
         Maker("tick", (0, 0, 2, 10), lambda: op.ResetTick(ticks.next())),
         Maker("adv", (10, 30, 50), lambda: op.Advance(times.step())),
+        Maker("jump", (0, 0, 1, 3), lambda: op.Jump(times.jump())),
         Maker("stale", (0, 1, 4), lambda: stale),
         Maker("clear", (0, 0, 1, 2), lambda: clear),
         Maker("memory", (0, 1, 4), lambda: memory),
@@ -123,6 +126,12 @@ class Times:
         if kind == 8:
             return below(self.spread)
         return below(3 * self.buckets.tick + 1)
+
+    def jump(self) -> int:
+        """How far the clock is set, forwards or back: by a step of time, or by an hour. It does not go below 0."""
+        by = min((self.step(), HOUR)[self.below(2)], FURTHEST_JUMP)
+        back = self.below(2) and by <= self.model.timer.now
+        return -by if back else by
 
 
 class Adds:
@@ -263,6 +272,8 @@ def numbers(capabilities: op.Capabilities) -> dict[str, Edge]:
 
 def may(model: DelayedDelivery, operation: op.AnyOperation, capabilities: op.Capabilities) -> bool:
     """Whether all positions and times of an operation are there."""
+    if isinstance(operation, op.Jump):
+        return model.timer.now + operation.by >= 0
     if not isinstance(operation, op.Fill):
         return True
     last, at, apart = operation.entry + operation.n * operation.step, operation.at, operation.apart

@@ -24,6 +24,8 @@ def clocked(config: op.Config, steps: Sequence[Step]) -> Iterator[tuple[int, int
     for index, step in enumerate(steps):
         if isinstance(step.operation, op.Advance):
             now += step.operation.ms
+        if isinstance(step.operation, op.Jump):
+            now += step.operation.by
         if isinstance(step.operation, op.ResetTick):
             tick = step.operation.tick
         if erred(step) or isinstance(step.operation, op.Close):
@@ -98,6 +100,8 @@ def no_bounce(config: op.Config, steps: Sequence[Step]) -> Verdicts:
         o = step.operation
         if isinstance(o, op.Add) and tick >= smallest.get(((o.ledger, o.entry), o.at), tick + 1):
             yield index, "accepted again after it was handed out" if step.result else None
+        if isinstance(o, op.Jump):
+            smallest.clear()
         for message in copies.saw(step):
             smallest[message] = tick
 
@@ -141,12 +145,26 @@ def conservation(config: op.Config, steps: Sequence[Step]) -> Verdicts:
             yield index, f"{len(waiting)} positions were accepted and not handed out, {step.seen[0]} are counted"
 
 
+def no_old_time(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """DD-39: after an add no timeout waits for a time that the clock showed before it was set back."""
+    width, longest, forwards = 1 << max(config.tick, 1).bit_length() - 1, config.tick, 0
+    for index, now, tick, step in clocked(config, steps):
+        o, (_, armed) = step.operation, step.seen
+        longest = max(longest, tick)
+        if isinstance(o, op.Jump):
+            forwards += max(o.by, 0)
+        if isinstance(o, op.Add) and step.result and armed:
+            late = armed[0] - max(o.at + width, now + longest) - forwards
+            yield index, f"the timeout is armed {late} ms too late" if late > 0 else None
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("DD-07", window),
     Invariant("DD-08", no_bounce),
     Invariant("DD-23", one_timeout),
     Invariant("DD-34", liveness),
     Invariant("DD-35", conservation),
+    Invariant("DD-39", no_old_time),
 )
 
 
@@ -160,7 +178,8 @@ def vary_shift(config: Any, operations: Sequence[Operation], choices: Choices) -
     """Move clock and times by a multiple of every bucket's width."""
     if any(last_time(o) > FAR for o in operations):
         return None
-    if max([config.tick, *(getattr(o, "tick", 0) for o in operations)]) > config.clock:
+    lowest = config.clock + sum(min(getattr(o, "by", 0), 0) for o in operations)
+    if max([config.tick, *(getattr(o, "tick", 0) for o in operations)]) > lowest:
         return None  # a released timer keeps its distance from a run at 0, which does not move
     ms = (1 + choices.below(1000)) << max(22, config.tick.bit_length())
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]

@@ -35,6 +35,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Entry ids are below 2 to this power."""
     memory_estimate: bool = True
     """It estimates the memory that its index takes."""
+    jumps: bool = True
+    """Its clock may be set."""
     batch_adds: bool = False
     """It takes many messages in one call, `add_messages`, which `fill` uses."""
 
@@ -91,6 +93,18 @@ class Advance(Operation, frozen=True, tag="adv"):
     ms: Duration
 
 
+class Jump(Operation, frozen=True, tag="jump"):
+    """The wall clock is set, forwards or back, and no timer fires; no result.
+
+    A timeout that is armed waits as long as before, by a clock that never jumps. Times of timeouts are shown as the
+    wall clock will show them if it is not set again.
+    """
+
+    needs = "jumps"
+
+    by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
+
+
 class Stale(Operation, frozen=True, tag="stale"):
     """The timeout that was cancelled last fires all the same; result: whether it asked for a read."""
 
@@ -111,4 +125,4 @@ class Close(Operation, frozen=True, tag="close"):
     """Close the tracker (``close``); no result."""
 
 
-AnyOperation = Add | Fill | Has | Get | Pause | ResetTick | Advance | Stale | Memory | Clear | Close
+AnyOperation = Add | Fill | Has | Get | Pause | ResetTick | Advance | Jump | Stale | Memory | Clear | Close

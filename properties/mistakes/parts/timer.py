@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from broker_tck.model.parts.timer import Timer
+from broker_tck.model.parts.timer import Timer, WallTimer
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import around, instead, look_at, of
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
 # ---- DD-21: what the timer is armed for
 
@@ -186,3 +186,42 @@ def forgets_newer(_: Method, t: Timer) -> bool:
     if t.cancelled is not None:
         t.timeout = t.target = None
     return False
+
+
+# ---- DD-37, DD-38: a clock that is set
+
+of(WallTimer.reading, look="which clock is read, and whether a reading is kept")(
+    instead(
+        "a clock that is never set",
+        "Your tracker goes by a clock that is never set; it must go by the wall clock as it is.",
+        lambda t: t.now - t.jumped,
+    ),
+)
+
+
+@mistake(
+    "DD-37",
+    "after a step back the clock is read as it was",
+    "After a step back of the clock your tracker goes on from the old time; it must read the clock as it is.",
+)
+class NeverGoesBack(WallTimer):
+    """The latest reading counts."""
+
+    def __init__(self, now: int) -> None:
+        super().__init__(now)
+        self.latest = now
+
+    def reading(self) -> int:
+        """The latest time that was read."""
+        self.latest = max(self.latest, self.now)
+        return self.latest
+
+
+of(WallTimer.remembered, look="what becomes of the time of the last run if the clock is set back")(
+    instead(
+        "absent",
+        "After a step back of the clock your tracker's timer waits for the time of its last run; it must forget that.",
+        lambda t, last_run: last_run,
+        seen="3.0.7, 4.0.1, 4.0.8, 4.2.4, 5.0.1",
+    ),
+)
