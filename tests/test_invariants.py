@@ -23,6 +23,7 @@ BREAKERS = {
     "DD-23": "DD-23 timer.replace: arms_another_without_cancelling",
     "DD-34": "DD-06 buckets.due: strictly_before",
     "DD-35": "DD-35 index.removed: whole_ledgers",
+    "DD-39": "DD-38 absent",
     "shift": "DD-05 buckets.key: by_the_tick",
     "order": "DD-11 add: the_answer_is_no",
 }
@@ -69,8 +70,8 @@ def test_message_that_bounces_is_seen() -> None:
     text = "add 1 0 +5000; adv 9000; get 1; add 1 0 +5000"
     assert judged("DD-08", text) == (1, None, "")
     assert judged("DD-08", text, _3=True) == (1, 3, "accepted again after it was handed out")
-    smaller = "add 1 0 +5000; adv 9000; get 1; tick 500; add 1 0 +5000"
-    assert judged("DD-08", smaller) == (0, None, "")
+    for between in ("tick 500", "jump -9000"):
+        assert judged("DD-08", f"add 1 0 +5000; adv 9000; get 1; {between}; add 1 0 +5000") == (0, None, "")
 
 
 def test_second_timeout_is_seen() -> None:
@@ -85,6 +86,17 @@ def test_unarmed_timer_is_seen() -> None:
     assert INVARIANTS["DD-34"].check(config, steps) == (2, None, "")
     steps[2] = steps[2]._replace(seen=(1, []))
     assert INVARIANTS["DD-34"].check(config, steps) == (2, 2, "1 held, nothing due, no timeout armed")
+
+
+def test_timeout_for_an_old_time_is_seen() -> None:
+    config, steps = steps_of("add 1 0 +5000; adv 5000; jump -3600000; tick 2000; jump 70; add 1 1 +5000")
+    assert INVARIANTS["DD-39"].check(config, steps) == (2, None, "")
+    for late in (0, 1):
+        steps[5] = steps[5]._replace(seen=(2, [START + 5000 + 512 + 70 + late]))
+        told = (2, 5, "the timeout is armed 1 ms too late") if late else (2, None, "")
+        assert INVARIANTS["DD-39"].check(config, steps) == told
+    shorter = "delayed-delivery strict=true; add 1 0 +1500; adv 1600; tick 60000; add 1 1 +2500; tick 1; add 1 2 +2500"
+    assert judged("DD-39", shorter) == (3, None, "")
 
 
 def test_strangers_and_losses_are_seen() -> None:
