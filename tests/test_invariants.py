@@ -95,11 +95,8 @@ def test_timeout_for_an_old_time_is_seen() -> None:
         steps[5] = steps[5]._replace(seen=(2, [START + 5000 + 512 + 70 + late]))
         told = (2, 5, "the timeout is armed 1 ms too late") if late else (2, None, "")
         assert INVARIANTS["DD-39"].check(config, steps) == told
-<<<<<<< HEAD
-=======
-    shorter = "delayed-delivery strict=true; add 1 0 +1500; adv 1600; tick 60000; add 1 1 +2500; tick 1; add 1 2 +2500"
-    assert judged("DD-39", shorter) == (3, None, "")
->>>>>>> clk
+    shorter = "strict=true; add 1 0 +1500; adv 1600; get 1; tick 60000; add 1 1 +3000; tick 1; add 1 2 +3000"
+    assert judged("DD-39", f"delayed-delivery {shorter}") == (3, None, "")
 
 
 def test_strangers_and_losses_are_seen() -> None:
