@@ -88,7 +88,7 @@ def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None
         "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
     )
     assert f" Note The trace is saved in findings/{FILE}. " in " ".join(out.split())
-    assert "of 31      0           0 " in out
+    assert "of 34      0           0 " in out
 
 
 # ---- replay DIR

@@ -162,7 +162,7 @@ def test_contracts_limit_what_is_named(cli: Cli, folder: Path) -> None:
         ),
         (
             "subjects = [{name = 'heap', accepts = {DD-99 = 'x'}}]",
-            "heap: profile heap has no rule 'DD-99'; did you mean 'DD-29'?",
+            "heap: profile heap has no rule 'DD-99'; did you mean 'DD-39'?",
         ),
     ],
 )

@@ -57,7 +57,7 @@ def test_schema_holds_for_what_was_recorded(validator: Any) -> None:
         {"profile": "legacy-java"},
         {"config": {"tick": -1}},
         {"config": {"tock": 1}},
-        {"steps": [["jump", 1]]},
+        {"steps": [["leap", 1]]},
         {"steps": [["add", 1, -1, 5]]},
         {"steps": [["add", 1, 5]]},
         {"steps": [[["has"], False, 0]]},
@@ -98,6 +98,7 @@ def test_text_may_have_outcomes() -> None:
 
 FIELDS: dict[str, Any] = {
     "at": st.integers(-(2**63), 2**63 - 1),
+    "by": st.integers(-(2**41), 2**41),
     "ledger": st.integers(-(2**63), 2**63 - 1),
     "entry": st.integers(0, 2**63 - 1),
     "step": st.integers(1, 65_536),
