@@ -171,7 +171,7 @@ def lane_rows(
 
 def met_in(rng: Random, rule: str, counted: int) -> int:
     """Common rules in most walks, one rare rule in few."""
-    base = 0.004 if rule == "DD-08" else [0.9, 0.62, 0.3, 0.07, 0.8][int(rule[-2:]) % 5]
+    base = 0.01 if rule == "DD-08" else [0.9, 0.62, 0.3, 0.07, 0.8][int(rule[-2:]) % 5]
     return min(counted, int(counted * base * (0.85 + 0.3 * rng.random()) + rng.random()))
 
 

@@ -134,7 +134,7 @@ def test_the_marks_of_subjects_stand_below_their_names_and_lead_to_the_traces(
     for says, rule, finding, last in led:
         assert says.endswith(": breaks")
         assert finding.startswith(f"{rule} ")
-        assert f"Broken by {says.removesuffix(': breaks')};" in finding
+        assert f"Broken by {says.removesuffix(': breaks')}." in finding
         assert last == 1
 
 
