@@ -165,6 +165,9 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
             return;
         }
         disarm();
+        if (lastRun != null && lastRun > now) {
+            lastRun = null; // the clock was set back since
+        }
         if (wake > now) {
             long earliest = lastRun == null ? wake : lastRun + tick;
             timeout = timer.newTimeout(this, Math.max(wake, earliest) - now, TimeUnit.MILLISECONDS);
