@@ -156,7 +156,9 @@ class CppOld(Cpp37):
     """The C++ client before v3.2.0: it polls, and calls no application. A close leaves what is held."""
 
     profiles: ClassVar[tuple[str, ...]] = ("cpp-old",)
-    capabilities: ClassVar[dict[str, object]] = {"backoff": False, "callbacks": False, "failing_requests": False}
+    capabilities: ClassVar[dict[str, object]] = dict.fromkeys(
+        ("backoff", "callbacks", "failing_requests", "threads"), False
+    )
 
     def count_down(self) -> None:
         """Poll after a third of the delay, unless a poll is pending."""
