@@ -21,6 +21,7 @@ from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.replay import declaring, golden_traces
+from broker_tck.properties.search.run import to_exercise
 
 NACKS = CONTRACTS["negative-acks"]
 STEPS = {
@@ -172,3 +173,10 @@ def test_client_that_polls_is_not_made_to_wait_for_nothing() -> None:
     polling = Capabilities(no_delay=False)
     given = Config(backoff_ms=(1, 2)), Config(backoff_ms=(1, 0)), Config(multiplier=(0, 500, 2.0))
     assert [NACKS.edges.may_start(config, polling) for config in given] == [True, False, False]
+
+
+@pytest.mark.parametrize(("name", "asked"), [("cpp-old", False), ("go", True)])
+def test_rule_is_not_asked_for_if_each_clause_needs_what_is_lacked(name: str, asked: bool) -> None:
+    subject = resolve(name)
+    rules = {rule.number for rule in to_exercise(subject, NACKS.model(subject.profiles[0]))}
+    assert ("NA-35" in rules) is asked

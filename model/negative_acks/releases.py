@@ -380,7 +380,7 @@ class CppOld(NegativeAcks):
     POLLS = True
     SCALE = MS
     BREAKS = ("NA-16", "P6", "P8", "P14")
-    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-35", "NA-51", "P9", "P10", "P15")
+    NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
     Delays = ThirdInWholeMs
     Buckets = LastNackCounts

@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault, Reference
-from broker_tck.model.rules import Rule, rules_of
+from broker_tck.model.rules import Rule, clauses_of, rules_of
 from broker_tck.properties.engine.check import concrete
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.limit import Limit
@@ -89,8 +89,14 @@ class Run:
 
 
 def to_exercise(subject: Subject, model: type[Reference]) -> list[Rule]:
-    """The rules that a run must exercise: those that are checkable under the profile and on the subject."""
-    skip = {*model.BREAKS, *model.NOT_APPLICABLE, *subject.out_of_reach}
+    """The rules that a run must exercise: those that are checkable under the profile and on the subject.
+
+    A rule is out of reach if each of its clauses needs something that the subject lacks, be it not the same.
+    """
+    clauses = [*clauses_of(model)]
+    in_reach = {clause.number for clause in clauses if subject.lacked.isdisjoint(clause.needs.split())}
+    out_of_reach = {clause.number for clause in clauses} - in_reach
+    skip = {*model.BREAKS, *model.NOT_APPLICABLE, *subject.out_of_reach, *out_of_reach}
     return [rule for rule in rules_of(model) if rule.checkable and rule.number not in skip]
 
 
