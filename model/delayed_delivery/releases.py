@@ -52,6 +52,9 @@ class ReleasedTimer(BegunAtZero, WallTimer):
     def remembered(self, last_run: int) -> int:
         return last_run
 
+    def also_allowed(self, tick: int) -> list[int]:
+        return []
+
 
 class BucketsOf404(Buckets):
     """Rounded down, strict or not, and handed out when the first time is due."""

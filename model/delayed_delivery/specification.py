@@ -466,6 +466,6 @@ class DelayedDelivery(Reference):
         """The count that a closed tracker shows."""
         return UNDEFINED
 
-    def seen(self) -> tuple[int | Undefined, list[int]]:
+    def seen(self) -> tuple[int | Undefined, list[int] | Allowed]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count_after_close() if self.closed else self.count(), self.timer.armed
+        return self.count_after_close() if self.closed else self.count(), self.timer.shown()

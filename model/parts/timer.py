@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 
+from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Part, rule
 
 TRACKER = "AbstractDelayedDeliveryTracker"
@@ -141,6 +142,12 @@ class WallTimer(Timer):
         super().__init__(now)
         self.jumped = 0
         """By how much the clock was set in all."""
+        self.steady: int | None = None
+        """The last run by the clock that never jumps, as the wall clock would show it now."""
+        self.was_ahead = False
+        """Whether the last run has lain ahead of the wall clock."""
+        self.others: list[int] = []
+        """The other times for which the tracker may have armed the timeout that was armed last."""
 
     @rule("DD-37", source=f"{TRACKER}; PR 25310 tells of clocks that are apart", needs="jumps", when=lambda t: t.jumped)
     def reading(self) -> int:
@@ -154,10 +161,18 @@ class WallTimer(Timer):
         self.armed = [at + by for at in self.armed]
         if self.timeout is not None:
             self.timeout += by
+        if self.steady is not None:
+            self.steady += by
+        self.was_ahead |= self.last_run is not None and self.last_run > self.now
+
+    def fire(self, deadline: int) -> None:
+        super().fire(deadline)
+        self.steady, self.was_ahead = self.last_run, False
 
     def moment(self, wake: int, tick: int) -> int:
         if self.last_run is not None:
             self.last_run = self.remembered(self.last_run)
+        self.others = [max(wake, other) for other in self.also_allowed(tick)]
         return super().moment(wake, tick)
 
     @rule(
@@ -169,6 +184,30 @@ class WallTimer(Timer):
     def remembered(self, last_run: int) -> int | None:
         """A last run that lies ahead of the clock is forgotten: after a step back nothing waits for the old time."""
         return last_run if last_run <= self.reading() else None
+
+    def also_allowed(self, tick: int) -> list[int]:
+        """The earliest times for trackers that know the last run in another way.
+
+        A tracker that looks at the clock more often has forgotten a run that lay ahead for a while. A tracker that has
+        the clock that never jumps knows how long ago the run was.
+        """
+        if self.steady == self.last_run and not self.was_ahead:
+            return []
+        forgotten = [self.reading()] if self.was_ahead else []
+        return forgotten if self.steady is None else [*forgotten, self.steady + tick]
+
+    def shown(self) -> list[int] | Allowed:
+        """The times of all armed timeouts. Of those that the last one may have, the subject chooses."""
+        if not self.others or self.timeout not in self.armed:
+            return self.armed
+        others = [at for at in self.armed if at != self.timeout]
+        choices = {at: sorted([*others, at]) for at in (self.timeout, *self.others)}
+        return Allowed([*choices.values()].__contains__, self.follow, self.armed, str([*choices.values()]))
+
+    def follow(self, armed: list[int]) -> None:
+        """Take over the times of a subject."""
+        self.timeout = next(at for at in (self.timeout, *self.others) if at in armed)
+        self.armed, self.others = armed, []
 
 
 class BegunAtZero(Timer):
