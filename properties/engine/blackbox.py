@@ -77,13 +77,15 @@ class BlackBox:
         """Whether each operation of walks is written down as well."""
         self.depth = 0
         """How many forks this process is away from the guarded one."""
+        self.limited = False
+        """Whether the process may take only so much memory: one that takes more is ended, however it is noticed."""
         self.hooked = False
         """Whether forks are seen already, as in a guarded process that guards others."""
         self.encode = msgspec.json.Encoder().encode
 
-    def install(self, memory: Memory, careful: bool) -> None:
+    def install(self, memory: Memory, careful: bool, limited: bool) -> None:
         """Write to this memory from here on; for a process that was forked to be guarded."""
-        self.memory, self.adapter, self.depth, self.careful = memory, None, 0, careful
+        self.memory, self.adapter, self.depth, self.careful, self.limited = memory, None, 0, careful, limited
         if not self.hooked:
             self.hooked = True
             os.register_at_fork(before=self.forks, after_in_child=self.was_forked)

@@ -57,9 +57,12 @@ class Look(Operation, frozen=True, tag="look"):
 
 
 def failed(error: BaseException) -> dict[str, str]:
-    """An error as an outcome. Hangs, and classes that do not fit this platform, are raised further."""
+    """An error as an outcome. Hangs, and classes that do not fit this platform, are raised further.
+
+    So is the lack of memory in a process that may take only so much: its guard may notice it first, and ends it.
+    """
     kind = type(error)
-    if issubclass(kind, Hang | KeyboardInterrupt | Unavailable):
+    if issubclass(kind, Hang | KeyboardInterrupt | Unavailable) or (kind is MemoryError and BOX.limited):
         raise error
     if issubclass(kind, Fault):
         return {"error": message_of(error)}

@@ -148,7 +148,7 @@ class Guarded(Generic[T]):
         try:
             try:
                 own_process(printing, self.limits, guard)
-                BOX.install(self.memory, self.limits.careful)
+                BOX.install(self.memory, self.limits.careful, self.limits.memory is not None)
                 result = self.function(lambda told: send(answering, ("told", told)))
                 BOX.rest()
                 send(answering, ("result", result))
@@ -291,8 +291,8 @@ class Guarded(Generic[T]):
             if not self.ended:
                 self.end(None)
             return
-        if self.limits.memory is not None and seen.size - self.size > self.limits.memory * MIB:
-            self.end(End("MemoryError", TOO_MUCH))
+        if self.outgrown(seen.size):
+            self.end_if_outgrown()
             return
         if place != self.place:
             self.place, self.used, self.asleep = place, seen.used, 0.0
@@ -301,6 +301,22 @@ class Guarded(Generic[T]):
         self.looked, self.last = now, seen.used
         if self.limits.seconds and max(self.asleep, seen.used - self.used) >= SOON * self.limits.seconds:
             self.end_if_still(seen.used - self.used)
+
+    def outgrown(self, size: int) -> bool:
+        """Whether this many bytes are more than the process may take."""
+        return self.limits.memory is not None and size - self.size > self.limits.memory * MIB
+
+    def end_if_outgrown(self) -> None:
+        """End a process that takes too much memory while it stands still, so that it is still on the same trace."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGSTOP)
+        _, status = os.waitpid(self.pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            self.status = os.waitstatus_to_exitcode(status)  # the next look finds that it has ended
+        elif self.outgrown(size_of(self.pid)):
+            self.end(End("MemoryError", TOO_MUCH))
+        else:
+            os.kill(self.pid, signal.SIGCONT)
 
     def end_if_still(self, worked: float) -> None:
         """End a process that has had its limit since it began its last operation.
