@@ -115,11 +115,15 @@ class Timer(Part):
     @rule("DD-24", source=f"{TRACKER}, PR 26012")
     def fire(self, deadline: int) -> None:
         """A firing asks for a read and forgets its own timeout; it arms nothing itself."""
-        self.last_run = self.reading()
+        self.ran()
         if deadline == self.timeout:
             self.timeout = self.target = None
         if self.fired:
             self.fired()
+
+    def ran(self) -> None:
+        """Remember the time of this run."""
+        self.last_run = self.reading()
 
     @rule("DD-24", when=lambda t: t.cancelled is not None)
     def stale(self) -> bool:
@@ -165,8 +169,8 @@ class WallTimer(Timer):
             self.steady += by
         self.was_ahead |= self.last_run is not None and self.last_run > self.now
 
-    def fire(self, deadline: int) -> None:
-        super().fire(deadline)
+    def ran(self) -> None:
+        super().ran()
         self.steady, self.was_ahead = self.last_run, False
 
     def moment(self, wake: int, tick: int) -> int:
