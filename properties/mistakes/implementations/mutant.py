@@ -25,11 +25,6 @@ class Mutant:
     """What no other mutant, and no known mistake of a clause, shows."""
     source: str = ""
     """The report or change of the real broker in which this was seen; empty: made up."""
-    conditions: int = 1
-    """Number of conditions that must hold together before it shows."""
-    deep: bool = False
-    """Whether the median seed of the walk needs some thousands of operations to kill it, 1,000 at the very least; the
-    machine is not asked for these."""
 
 
 _DECLARED: dict[type, Mutant] = {}
@@ -40,15 +35,13 @@ def mutant(
     *,
     shows: str = "",
     source: str = "",
-    conditions: int = 1,
-    deep: bool = False,
     inside: Callable[[Any], Callable[..., Any]] = lambda broken: broken,
 ) -> Callable[[T], T]:
     """Declare a mutant, named after its class. If only a part is broken, ``inside`` makes a subject of it."""
 
     def declare(broken: T) -> T:
         name = re.sub(r"\B([A-Z])", r"-\1", broken.__name__).lower()
-        _DECLARED[broken] = Mutant(name, inside(broken), rule, broken.__doc__ or "", shows, source, conditions, deep)
+        _DECLARED[broken] = Mutant(name, inside(broken), rule, broken.__doc__ or "", shows, source)
         return broken
 
     return declare

@@ -34,7 +34,7 @@ class PassedPositionsNotCounted(LazyList):
             super()._count(first, end, by)
 
 
-@mutant("CC-09", shows="A hash table with open addressing: names of one slot.", conditions=3, deep=True)
+@mutant("CC-09", shows="A hash table with open addressing: names of one slot.")
 class RemovalEndsTheProbe(SortedCursors):
     """Names are in a table of 64 slots: one that had to go on to the next is not found when the first has left."""
 
@@ -66,7 +66,7 @@ class RemovalEndsTheProbe(SortedCursors):
         return super().get(name) if slot in self._slots or self._has_grown else None
 
 
-@mutant("CC-11", shows="More removals at a time than a ring has places.", conditions=3, deep=True)
+@mutant("CC-11", shows="More removals at a time than a ring has places.")
 class RemovalsAreInARing(SortedCursors):
     """Removals wait in a ring of 64 until somebody asks: one more is lost, and the cursor stays in order."""
 
@@ -95,7 +95,7 @@ class RemovalsAreInARing(SortedCursors):
         return super().get_number_of_cursors_at_same_position_or_before(cursor)
 
 
-@mutant("CC-02", shows="Pages of an order statistic, more than one of them.", conditions=2, deep=True)
+@mutant("CC-02", shows="Pages of an order statistic, more than one of them.")
 class PagesAreTakenForFull(SortedCursors):
     """Positions are in pages of 1,000 that are halved when they are full; a rank takes all pages before it for full."""
 
@@ -112,8 +112,6 @@ class PagesAreTakenForFull(SortedCursors):
     "CC-11",
     shows="A removal that waits while its name is given anew.",
     source="apache/pulsar, ActiveManagedCursorContainerImpl: removals wait by name",
-    conditions=3,
-    deep=True,
 )
 class RemovalByNameWaits(LazyList):
     """A removal waits by its name until somebody asks: it takes the order of a new cursor that has the name by then."""

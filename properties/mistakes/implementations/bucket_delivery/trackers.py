@@ -9,7 +9,7 @@ from broker_tck.properties.mistakes.implementations.mutant import mutant
 MAX_INT = 2**31 - 1
 
 
-@mutant("BD-19", conditions=2, shows="A budget that a single value switches off.")
+@mutant("BD-19", shows="A budget that a single value switches off.")
 class BucketNoBudgetIsNoLimit(BucketTracker):
     """A get of 0 hands out everything that is due."""
 
@@ -18,7 +18,7 @@ class BucketNoBudgetIsNoLimit(BucketTracker):
         return super().get_scheduled_messages(max_messages or MAX_INT)
 
 
-@mutant("BD-19", conditions=4, deep=True, shows="A memory of refused messages that an unrelated operation wipes.")
+@mutant("BD-19", shows="A memory of refused messages that an unrelated operation wipes.")
 class SealForgetsWhatWasRefused(BucketTracker):
     """What was refused while an index of it is in memory is known as such until the next seal, and no longer."""
 
@@ -31,9 +31,7 @@ class SealForgetsWhatWasRefused(BucketTracker):
         return taken
 
 
-@mutant(
-    "BD-32", source="apache/pulsar PR 26053", conditions=2, shows="A callback that is never called, and nothing else."
-)
+@mutant("BD-32", source="apache/pulsar PR 26053", shows="A callback that is never called, and nothing else.")
 class CloseThatWaitsNeverEnds(BucketTracker):
     """A close that has to wait for a snapshot never tells that it has ended."""
 

@@ -42,7 +42,6 @@ class SameInstanceOnly(TopicCache):
     shows="Pages of entries, of which the model has none.",
     source="RangeCache of 2026, which has pages of 64 entries",
     inside=of_topic,
-    conditions=2,
 )
 class RangeEndsAtAnEmptyPage(TopicCache):
     """Entries are in pages of 64: a range ends at the first page after its first entry in which nothing is cached."""
@@ -105,7 +104,6 @@ class OnePassAndNoMore(RemovalQueue):
     shows="A listener that calls back into the cache before it returns.",
     source="PR 23958",
     inside=around_reads,
-    conditions=2,
 )
 class JoinsWhatHasCome(CacheReads):
     """Lets a listener join, before it returns, the very read whose answer it is told."""
@@ -155,7 +153,7 @@ class Generous(ReadLimiter):
             super().acquire(permits, go)
 
 
-@mutant("EC-55", shows="A request that can never be granted.", source="apache/pulsar PR 23524", conditions=2)
+@mutant("EC-55", shows="A request that can never be granted.", source="apache/pulsar PR 23524")
 class LargerThanTheLimitGoes(RemovalQueue):
     """A read for more than the whole limit goes as soon as nobody else reads."""
 

@@ -18,13 +18,7 @@ def in_queue(broken: type[StepwiseCache]) -> type[StepwiseQueue]:
 # ---- Insertions and removals
 
 
-@mutant(
-    "IL-1",
-    shows="A size read after another call has emptied the wrapper.",
-    source="issue 15707",
-    conditions=3,
-    inside=in_queue,
-)
+@mutant("IL-1", shows="A size read after another call has emptied the wrapper.", source="issue 15707", inside=in_queue)
 class SizeReadLate(StepwiseCache):
     """Counts an insertion by a size that it reads at its end, when the entry may be gone."""
 
@@ -33,13 +27,7 @@ class SizeReadLate(StepwiseCache):
         super().count(wrapper, wrapper.size)
 
 
-@mutant(
-    "EC-12",
-    shows="Two removals of one entry that are both answered.",
-    source="issue 10433",
-    conditions=3,
-    inside=in_queue,
-)
+@mutant("EC-12", shows="Two removals of one entry that are both answered.", source="issue 10433", inside=in_queue)
 class RemovedTwice(StepwiseCache):
     """Removes what it found, though another removal has taken it since."""
 
@@ -48,14 +36,7 @@ class RemovedTwice(StepwiseCache):
         return super().remove(key, wrapper) or 0
 
 
-@mutant(
-    "EC-12",
-    shows="A key that another entry has by the time it is removed.",
-    source="PR 22789",
-    conditions=4,
-    deep=True,
-    inside=in_queue,
-)
+@mutant("EC-12", shows="A key that another entry has by the time it is removed.", source="PR 22789", inside=in_queue)
 class RemovedLateByKey(StepwiseCache):
     """Unmaps whatever is under the key of the wrapper that it found, and lets go of what the wrapper had."""
 
@@ -74,7 +55,6 @@ class RemovedLateByKey(StepwiseCache):
     "EC-16",
     shows="A total taken at the begin of a removal, in which others take part.",
     source="PR 10225",
-    conditions=2,
     inside=in_queue,
 )
 class AnswersWhatWasThere(StepwiseCache):
@@ -95,9 +75,7 @@ class AnswersWhatWasThere(StepwiseCache):
 # ---- Reads
 
 
-@mutant(
-    "IL-4", shows="A wrapper that is recycled between two steps of a read.", conditions=5, deep=True, inside=in_queue
-)
+@mutant("IL-4", shows="A wrapper that is recycled between two steps of a read.", inside=in_queue)
 class WhateverTheWrapperHas(StepwiseCache):
     """Hands out the value of the wrapper that was found, whatever key that is for by now."""
 
@@ -119,13 +97,7 @@ class WhateverTheWrapperHas(StepwiseCache):
 # ---- Passes
 
 
-@mutant(
-    "IL-2",
-    shows="A look and a removal between which the head of the queue changes.",
-    source="PR 18076",
-    conditions=3,
-    deep=True,
-)
+@mutant("IL-2", shows="A look and a removal between which the head of the queue changes.", source="PR 18076")
 class TakesTheFirstNow(StepwiseQueue):
     """Removes the first entry in the queue if the entry that it looked at is gone by then."""
 
@@ -141,7 +113,7 @@ class TakesTheFirstNow(StepwiseQueue):
         return first, then
 
 
-@mutant("IL-2", shows="An object in a pool while it is still in a queue.", conditions=2, deep=True)
+@mutant("IL-2", shows="An object in a pool while it is still in a queue.")
 class RecycledBeforePolled(StepwiseQueue):
     """Has a wrapper used again before it is out of the queue, so that it may be in there twice."""
 

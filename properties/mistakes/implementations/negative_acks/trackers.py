@@ -73,7 +73,7 @@ class CalledUnderAReentrantLock(CalledUnderALock):
 # ---- Sizes
 
 
-@mutant("NA-06", shows="A table of fixed size.", conditions=2, deep=True)
+@mutant("NA-06", shows="A table of fixed size.")
 class ChunksOfSixteenMessages(SortedBucketsTracker):
     """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
 
@@ -91,7 +91,7 @@ class ThreeBlocks(NackBuckets):
         return super().take(min(last, self.starts[LOOKED_AT] - 1) if len(self.starts) > LOOKED_AT else last)
 
 
-@mutant("NA-30", shows="More blocks than a loop looks at.", conditions=3, deep=True)
+@mutant("NA-30", shows="More blocks than a loop looks at.")
 class TakesThreeBlocks(SortedBucketsTracker):
     """A firing takes what is due from three blocks of 2,048 entries at most; what is left is due to the next."""
 
@@ -121,7 +121,7 @@ class KeepsBitmaps(NackBuckets):
         return super().take(last)
 
 
-@mutant("NA-43", shows="A pooled bitmap that is not emptied.", conditions=3, deep=True)
+@mutant("NA-43", shows="A pooled bitmap that is not emptied.")
 class BitmapsAreUsedAgain(SortedBucketsTracker):
     """The bitmaps of a bucket of more than 24 entries are used again without being emptied."""
 
