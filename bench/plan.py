@@ -18,7 +18,7 @@ import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.run import failure_bound
-from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest, Pair
 from broker_tck.spark_fuzz.driver.rounds import AHEAD
 from broker_tck.spark_fuzz.executors.processes import Processes
 from broker_tck.spark_fuzz.store.rows import FIGURE, REFUSED, UNFINISHED, UNFIT
@@ -34,19 +34,19 @@ CORES = (16, 128)
 class Sample(NamedTuple):
     """A shard that was measured: what its pairs came to, and its seconds from the request to the last row."""
 
-    lanes: Mapping[Lane, Mapping[str, int]]
+    pairs: Mapping[Pair, Mapping[str, int]]
     seconds: float
 
-    def took(self, lane: Lane) -> float:
+    def took(self, pair: Pair) -> float:
         """The seconds of a pair: its share of the shard's, which contain what isolation costs."""
-        return self.seconds * self.lanes[lane]["milliseconds"] / sum(of["milliseconds"] for of in self.lanes.values())
+        return self.seconds * self.pairs[pair]["milliseconds"] / sum(of["milliseconds"] for of in self.pairs.values())
 
-    def rate(self, lane: Lane) -> float:
+    def rate(self, pair: Pair) -> float:
         """Operations a second of a pair."""
-        return self.lanes[lane]["operations"] / self.took(lane)
+        return self.pairs[pair]["operations"] / self.took(pair)
 
 
-class LanePlan(msgspec.Struct, frozen=True):
+class PairPlan(msgspec.Struct, frozen=True):
     """What a pair will come to."""
 
     subject: str
@@ -80,7 +80,7 @@ class Plan(msgspec.Struct, frozen=True):
     operations: int
     processes: int
     """So many walked at once when the rates were measured."""
-    lanes: list[LanePlan]
+    pairs: list[PairPlan] = msgspec.field(name="lanes")
     processor_hours: float
     least: float
     """If all shards are like the fastest one of each pair."""
@@ -94,8 +94,8 @@ def plan(manifest: Manifest, processes: Processes) -> Plan:
     if goal.rounds is None and goal.seconds is None:
         raise BadInput("--plan: how long a campaign takes until there are findings, nobody knows; give --operations")
     samples = measure(manifest, processes)
-    share = manifest.operations // len(manifest.lanes)
-    rates = {lane: [sample.rate(lane) for sample in samples] for lane in manifest.lanes}
+    share = manifest.operations // len(manifest.pairs)
+    rates = {pair: [sample.rate(pair) for sample in samples] for pair in manifest.pairs}
     middle, most, least = (sum(share / of(found) for found in rates.values()) for of in (harmonic_mean, min, max))
     rounds = goal.rounds or ceil((goal.seconds or 0) * cores / middle / manifest.shards)
     count = rounds * manifest.shards
@@ -103,9 +103,9 @@ def plan(manifest: Manifest, processes: Processes) -> Plan:
         rounds=rounds,
         shards=manifest.shards,
         shard_operations=manifest.operations,
-        operations=count * share * len(manifest.lanes),
+        operations=count * share * len(manifest.pairs),
         processes=cores,
-        lanes=[lane_plan(lane, samples, rates[lane], count * share) for lane in manifest.lanes],
+        pairs=[pair_plan(pair, samples, rates[pair], count * share) for pair in manifest.pairs],
         processor_hours=count * middle / 3600,
         least=count * least / 3600,
         most=count * most / 3600,
@@ -113,13 +113,13 @@ def plan(manifest: Manifest, processes: Processes) -> Plan:
     )
 
 
-def lane_plan(lane: Lane, samples: Sequence[Sample], rates: Sequence[float], operations: int) -> LanePlan:
+def pair_plan(pair: Pair, samples: Sequence[Sample], rates: Sequence[float], operations: int) -> PairPlan:
     """The plan of a pair that makes ``operations`` in all."""
-    made, walked = (sum(sample.lanes[lane][name] for sample in samples) for name in ("operations", "walks"))
+    made, walked = (sum(sample.pairs[pair][name] for sample in samples) for name in ("operations", "walks"))
     walks = round(operations * walked / made)
-    return LanePlan(
-        lane.subject,
-        lane.profile,
+    return PairPlan(
+        pair.subject,
+        pair.profile,
         harmonic_mean(rates),
         min(rates),
         max(rates),
@@ -142,7 +142,7 @@ def measure(manifest: Manifest, processes: Processes) -> list[Sample]:
     """Walk shards on all processes at once, with few operations before: what a process does only once."""
     cores = len(processes.workers)
     for operations, shards in ((WARM, cores), (PROBE, max(SHARDS, 2 * cores))):
-        probe = msgspec.structs.replace(manifest, operations=operations * len(manifest.lanes))
+        probe = msgspec.structs.replace(manifest, operations=operations * len(manifest.pairs))
         run = partial(sample, processes, msgspec.json.encode(probe))
         samples = [*processes.threads.map(run, range(shards))]
     return samples
@@ -153,10 +153,10 @@ def sample(processes: Processes, manifest: bytes, shard: int) -> Sample:
     began = perf_counter()
     rows = processes.shard(manifest, 0, shard)
     seconds = perf_counter() - began
-    lanes: defaultdict[Lane, Counter[str]] = defaultdict(Counter)
+    pairs: defaultdict[Pair, Counter[str]] = defaultdict(Counter)
     for row in rows.to_pylist():
         if row["kind"] in (REFUSED, UNFIT, UNFINISHED):
             raise BadInput(f"--plan: {row['name']}")
         if row["kind"] == FIGURE:
-            lanes[Lane(row["subject"], row["profile"])][row["name"]] += row["count"]
-    return Sample(lanes, seconds)
+            pairs[Pair(row["subject"], row["profile"])][row["name"]] += row["count"]
+    return Sample(pairs, seconds)

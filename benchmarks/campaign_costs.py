@@ -29,7 +29,7 @@ from broker_tck.properties.engine.subjects import bundled, resolve
 from broker_tck.properties.errors import Failed
 from broker_tck.properties.search.run import Run, checked
 from broker_tck.spark_fuzz.driver.campaign import planned
-from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest, Pair
 from broker_tck.spark_fuzz.driver.sizes import sizes
 from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
 
@@ -98,20 +98,20 @@ def cells(turns: Sequence[Turn], plain: Sequence[Turn]) -> Cells:
 def manifest_of(operations: int, seed: int) -> Manifest:
     """The campaign that all ways make: all bundled subjects of the first contract, or one that notes its first walk."""
     contract = next(iter(CONTRACTS.values()))
-    lanes = [Lane(s.name, p) for s in bundled(contract) for p in s.profiles]
+    pairs = [Pair(s.name, p) for s in bundled(contract) for p in s.profiles]
     if operations == NOTHING:
-        lanes = [Lane(SUBJECT, First.profiles[0])]
+        pairs = [Pair(SUBJECT, First.profiles[0])]
     plan = sizes(operations, None, None, None, None)
-    return planned(contract, lanes, plan, seed=seed, walk_seconds=5.0, walk_memory=512, executor="")
+    return planned(contract, pairs, plan, seed=seed, walk_seconds=5.0, walk_memory=512, executor="")
 
 
 def plain_shard(manifest: Manifest, number: int, shard: int) -> int:
     """The walks of a shard in this very process; answers with their operations."""
     total = 0
-    for lane in manifest.lanes:
-        run = Run(resolve(lane.subject), lane.profile, shard_seed(manifest, number, shard))
+    for pair in manifest.pairs:
+        run = Run(resolve(pair.subject), pair.profile, shard_seed(manifest, number, shard))
         for _ in checked(run, range(2**62), COUNTED, COUNTED):
-            if run.operations >= manifest.operations // len(manifest.lanes):
+            if run.operations >= manifest.operations // len(manifest.pairs):
                 break
         total += run.operations
     return total
@@ -200,7 +200,7 @@ def children() -> set[psutil.Process]:
 def operations_of(out: str) -> int:
     """The operations in what a command prints: their number, or a campaign's summary."""
     found = msgspec.json.decode(out)
-    return found if isinstance(found, int) else sum(lane["operations"] for lane in found["lanes"])
+    return found if isinstance(found, int) else sum(pair["operations"] for pair in found["lanes"])
 
 
 def spent(cluster: Cluster | None) -> float:

@@ -20,7 +20,7 @@ from measuring import Cells, Result, Table, resident_bytes
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import bundled
 from broker_tck.spark_fuzz.driver.campaign import planned, run, totals_of
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
 from broker_tck.spark_fuzz.driver.rounds import Rounds
 from broker_tck.spark_fuzz.driver.sizes import Sizes
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -67,17 +67,17 @@ class MadeUp:
     def __init__(self, manifest: Manifest, states: int) -> None:
         import pyarrow as pa
 
-        self.lanes = manifest.lanes
-        rows = [Row(STATE, *self.lane(n), "add", f"{n // len(self.lanes)} {n % 7} {n % 3}", 5) for n in range(states)]
+        self.pairs = manifest.pairs
+        rows = [Row(STATE, *self.pair(n), "add", f"{n // len(self.pairs)} {n % 7} {n % 3}", 5) for n in range(states)]
         self.states = table_of(rows)
-        self.counts = table_of(row for lane in range(len(self.lanes)) for row in counts_of(*self.lane(lane)))
+        self.counts = table_of(row for pair in range(len(self.pairs)) for row in counts_of(*self.pair(pair)))
         self.noise = pa.array([Random(n).randrange(100_000) for n in range(2 * len(self.counts))])
         self.machines = table_of(machines(manifest))
 
-    def lane(self, number: int) -> tuple[str, str]:
+    def pair(self, number: int) -> tuple[str, str]:
         """The subject and profile of a pair."""
-        lane = self.lanes[number % len(self.lanes)]
-        return lane.subject, lane.profile
+        pair = self.pairs[number % len(self.pairs)]
+        return pair.subject, pair.profile
 
     def run(self, manifest: Manifest, number: int, shards: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """The rows of a round. Half of all states are met in each, the others once, in the round that reaches them."""
@@ -92,10 +92,10 @@ class MadeUp:
 
     def findings(self, number: int) -> Iterator[Row]:
         """The findings of a round: shapes that each round has, and one that it alone has."""
-        for lane in range(BROKEN):
+        for pair in range(BROKEN):
             for shape in range(MOST_SHAPES):
                 name = f"round {number}" if shape == 2 else str(shape)
-                yield Row(FINDING, *self.lane(lane), "DD-01", f"add get {name}", 9, "7", 20 + shape, "x" * TEXT)
+                yield Row(FINDING, *self.pair(pair), "DD-01", f"add get {name}", 9, "7", 20 + shape, "x" * TEXT)
 
 
 def counts_of(subject: str, profile: str) -> Iterator[Row]:
@@ -132,10 +132,10 @@ def rounds(number: int = ROUNDS, shards: int = SHARDS, states: int = STATES) -> 
 def simulate(where: str, number: int, shards: int, states: int) -> Table:
     """Make so many rounds of so many shards, which reach so many states in all; the store is left there."""
     contract = next(iter(CONTRACTS.values()))
-    lanes = [Lane(s.name, p) for each in CONTRACTS.values() for s in bundled(each) for p in s.profiles]
+    pairs = [Pair(s.name, p) for each in CONTRACTS.values() for s in bundled(each) for p in s.profiles]
     goal = Goal(rounds=number)
     sizes = Sizes(shards, 500_000, goal)
-    manifest = planned(contract, lanes, sizes, seed=0, walk_seconds=5.0, walk_memory=512, executor=MadeUp.name)
+    manifest = planned(contract, pairs, sizes, seed=0, walk_seconds=5.0, walk_memory=512, executor=MadeUp.name)
     store, spent, last = Store(where), [], process_time()
     table: dict[str, Cells] = {}
 

@@ -14,7 +14,7 @@ from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.report.finding import FindingResult, finding_json, read
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
 from broker_tck.spark_fuzz.driver.campaign import run
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.session import cause, need
@@ -96,7 +96,7 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     """Print the results of a campaign, and return the exit status."""
     findings = shortest(store)
     over = goal.reached(totals.rounds, totals.seconds)
-    vacuous = {lane: totals.vacuous(lane) if over else [] for lane in totals.lanes}
+    vacuous = {pair: totals.vacuous(pair) if over else [] for pair in totals.pairs}
     if as_json:
         print_json(
             {
@@ -122,7 +122,7 @@ def shortest(store: Store) -> list[FindingResult]:
 
 
 def print_summary(
-    store: Store, totals: Totals, findings: Sequence[FindingResult], vacuous: dict[Lane, list[str]]
+    store: Store, totals: Totals, findings: Sequence[FindingResult], vacuous: dict[Pair, list[str]]
 ) -> None:
     """Print the findings, then the table of the pairs."""
     for finding in findings[:SHOWN]:
@@ -130,18 +130,18 @@ def print_summary(
     if len(findings) > SHOWN:
         click.echo(f"and {len(findings) - SHOWN} more\n")
     rows = []
-    for lane, lane_totals in totals.lanes.items():
-        of = lane_totals.figures
+    for pair, pair_totals in totals.pairs.items():
+        of = pair_totals.figures
         rows.append(
             (
-                lane.subject,
-                lane.profile,
+                pair.subject,
+                pair.profile,
                 f"{of['walks']:,}",
                 f"{of['operations']:,}",
                 f"{of['states']:,}",
                 f"{of['failing']:,}",
-                ", ".join(vacuous[lane]) or "-",
-                "-" if of["failing"] else f"< {at_most(lane_totals.failure_bound)}",
+                ", ".join(vacuous[pair]) or "-",
+                "-" if of["failing"] else f"< {at_most(pair_totals.failure_bound)}",
             )
         )
     head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "failures"]
@@ -166,13 +166,13 @@ def totals_json(totals: Totals) -> dict[str, Any]:
         "operations_a_second": round(totals.rate),
         "lanes": [
             {
-                "subject": lane.subject,
-                "profile": lane.profile,
+                "subject": pair.subject,
+                "profile": pair.profile,
                 **{name: of.figures[name] for name in ("walks", "operations", "failing", "states")},
                 "shapes": of.figures["findings"],
                 "met": dict(sorted(of.met.items())),
                 "residual": None if of.figures["failing"] else of.failure_bound,
             }
-            for lane, of in totals.lanes.items()
+            for pair, of in totals.pairs.items()
         ],
     }

@@ -23,7 +23,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.isolation.guard import SECONDS
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane
+from broker_tck.spark_fuzz.driver.manifest import Goal, Pair
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
 from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
@@ -186,9 +186,9 @@ def fuzz_command(
         return None
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
-    lanes = list(dict.fromkeys(Lane(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
+    pairs = list(dict.fromkeys(Pair(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
     plan = sizes(operations, rounds, shards, seconds, until)
-    campaign = partial(planned, contract, lanes, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
+    campaign = partial(planned, contract, pairs, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
     if plan_only:
         from broker_tck.cli.plans import print_plan
 
@@ -200,7 +200,7 @@ def fuzz_command(
         )
     store = opened(where)
     store.check_new()
-    with executor(choice, [lane.subject for lane in lanes], say) as made:
+    with executor(choice, [pair.subject for pair in pairs], say) as made:
         manifest = campaign(executor=made.name)
         with store.driven(manifest):
             totals = watched(made, store, plan.goal)

@@ -31,15 +31,15 @@ def print_text(found: Plan) -> None:
     """A plan as a table and five lines."""
     rows = [
         (
-            lane.subject,
-            lane.profile,
-            f"{lane.rate:,.0f}",
-            f"{lane.least:,.0f} to {lane.most:,.0f}",
-            f"{lane.operations:,}",
-            f"{lane.walks:,}",
-            f"< {at_most(lane.failure_bound)}",
+            pair.subject,
+            pair.profile,
+            f"{pair.rate:,.0f}",
+            f"{pair.least:,.0f} to {pair.most:,.0f}",
+            f"{pair.operations:,}",
+            f"{pair.walks:,}",
+            f"< {at_most(pair.failure_bound)}",
         )
-        for lane in found.lanes
+        for pair in found.pairs
     ]
     at_once = f"{found.processes} processes at once" if found.processes > 1 else "1 process"
     print_table(f"operations a second on each core, measured with {at_once}", HEAD, rows, right=(2, 3, 4, 5, 6))

@@ -11,19 +11,19 @@ import msgspec
 import pyarrow as pa
 import refresh
 
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
 from broker_tck.spark_fuzz.driver.rounds import Rounds
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, MACHINE, ROUND, STATE, TABLES, Row, arrow_schema
 from broker_tck.spark_fuzz.store.tables import Store
 from broker_tck.spark_fuzz.worker.task import batch_of
 
-LANES = [Lane("heap", "heap"), Lane("mutant:strict-rounded-down", "timebucket-ideal")]
+PAIRS = [Pair("heap", "heap"), Pair("mutant:strict-rounded-down", "timebucket-ideal")]
 ROUNDS = 3
 SHAPES = [f"{'add A; ' * n}get [{seen}]" for n in range(4) for seen in ("result", "state")] + ["not reduced: it's long"]
 
 
 def manifest(**changes: Any) -> Manifest:
-    made = msgspec.structs.replace(refresh.manifest(LANES, 1000), shards=3, goal=Goal(rounds=ROUNDS))
+    made = msgspec.structs.replace(refresh.manifest(PAIRS, 1000), shards=3, goal=Goal(rounds=ROUNDS))
     return msgspec.structs.replace(made, **changes)
 
 
@@ -31,8 +31,8 @@ def shard_rows(seed: int, number: int, shard: int) -> list[Row]:
     """The rows of a shard: few states and shapes, so that rounds and shards have many in common."""
     chance = Random(f"{seed} {number} {shard}")
     rows = [Row(MACHINE, "", "", name, "host", count) for name, count in (("shards", 1), ("operations", 500))]
-    for lane in LANES:
-        head = lane.subject, lane.profile
+    for pair in PAIRS:
+        head = pair.subject, pair.profile
         rows += [Row(FIGURE, *head, "walks", count=chance.randrange(9)), Row("rule", *head, "DD-05", count=shard)]
         rows += [Row(STATE, *head, "add", str(key), 1) for key in sorted(chance.sample(range(30), 9))]
     for shape in sorted(chance.sample(SHAPES, 6)):

@@ -28,7 +28,7 @@ from broker_tck.properties.report import result
 from broker_tck.properties.search.isolation import apart
 from broker_tck.properties.search.isolation.apart import limits_of
 from broker_tck.properties.search.isolation.guard import Limits
-from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Manifest, Pair
 from broker_tck.spark_fuzz.worker import shard
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
@@ -71,11 +71,11 @@ def digests() -> dict[str, str]:
     return found
 
 
-def manifest(lanes: list[Lane], operations: int) -> Manifest:
+def manifest(pairs: list[Pair], operations: int) -> Manifest:
     """A campaign with one shard."""
     return Manifest(
         contract=next(iter(CONTRACTS)),
-        lanes=lanes,
+        pairs=pairs,
         seed=7,
         shards=1,
         operations=operations,
@@ -90,8 +90,8 @@ def manifest(lanes: list[Lane], operations: int) -> Manifest:
 
 def shard_digest() -> str:
     """A digest of a shard's rows, times aside: what conforms, and a mutant."""
-    lanes = [Lane("heap", "heap"), Lane("mutant:strict-rounded-down", "timebucket-ideal")]
-    rows = shard_rows(manifest(lanes, 60_000), 3, 1)
+    pairs = [Pair("heap", "heap"), Pair("mutant:strict-rounded-down", "timebucket-ideal")]
+    rows = shard_rows(manifest(pairs, 60_000), 3, 1)
     return sha256(msgspec.json.encode([row for row in rows if row.name != "milliseconds"])).hexdigest()
 
 

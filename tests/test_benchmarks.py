@@ -33,7 +33,7 @@ from measuring import Result
 
 from broker_tck.properties.errors import Failed
 from broker_tck.spark_fuzz.driver.campaign import totals_of
-from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.driver.manifest import Pair
 from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.store import tables
 from broker_tck.spark_fuzz.store.rows import STATE
@@ -184,7 +184,7 @@ def test_small_files_alone_are_put_together(
 
 
 def test_states_level_off() -> None:
-    manifest = refresh.manifest([Lane("heap", "heap")], 1)
+    manifest = refresh.manifest([Pair("heap", "heap")], 1)
     made = driver_rounds.MadeUp(manifest, 1_000)
     reached: set[str] = set()
     known = []

@@ -24,7 +24,7 @@ from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver import fingerprint
 from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
-from broker_tck.spark_fuzz.driver.manifest import FORMAT, Code, Lane, Manifest, code_here, decoded, encoded
+from broker_tck.spark_fuzz.driver.manifest import FORMAT, Code, Manifest, Pair, code_here, decoded, encoded
 from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
 from broker_tck.spark_fuzz.executors import choosing, session
@@ -39,7 +39,7 @@ CODE = Code("1.0", "d", "3.11", {"msgspec": "0.19"}, {"m:T": "x"})
 
 
 def manifest(**changes: Any) -> Manifest:
-    return msgspec.structs.replace(refresh.manifest([Lane("heap", "heap")], 1000), **changes)
+    return msgspec.structs.replace(refresh.manifest([Pair("heap", "heap")], 1000), **changes)
 
 
 # ---- What has to be there
@@ -198,11 +198,11 @@ def test_campaigns_that_do_not_go_together_are_told(other: Manifest, line: str) 
 
 
 def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:
-    others = [manifest(seed=8), manifest(lanes=[Lane("time-bucket", "timebucket-ideal")])]
+    others = [manifest(seed=8), manifest(pairs=[Pair("time-bucket", "timebucket-ideal")])]
     check_mergeable([Store("a"), Store("b"), Store("c")], [manifest(), *others])
     merged = merged_manifest([manifest(), *others])
     assert len(merged.merged) == 3
-    assert [lane.subject for lane in merged.lanes] == ["heap", "time-bucket"]
+    assert [pair.subject for pair in merged.pairs] == ["heap", "time-bucket"]
     again = merged_manifest([merged, manifest(seed=9)])
     assert [part.seed for part in again.merged] == [7, 8, 7, 9]
     with pytest.raises(BadInput, match="repeats walks of a"):
@@ -215,15 +215,15 @@ def code(libraries: dict[str, str], subjects: dict[str, str]) -> Code:
 
 
 def test_campaigns_of_other_packages_go_together_unless_one_that_they_share_differs() -> None:
-    mine, yours, both = [Lane("m:T", "heap")], [Lane("n:T", "heap")], [Lane("m:T", "heap"), Lane("n:T", "heap")]
+    mine, yours, both = [Pair("m:T", "heap")], [Pair("n:T", "heap")], [Pair("m:T", "heap"), Pair("n:T", "heap")]
     parts = [
-        manifest(lanes=mine, code=code({"click": "8"}, {"m:T": "x"})),
-        manifest(lanes=yours, code=code({"attrs": "9"}, {"n:T": "y"})),
+        manifest(pairs=mine, code=code({"click": "8"}, {"m:T": "x"})),
+        manifest(pairs=yours, code=code({"attrs": "9"}, {"n:T": "y"})),
     ]
     check_mergeable([Store("a"), Store("b")], parts)
     merged = merged_manifest(parts)
     assert merged.code == code({"click": "8", "attrs": "9"}, {"m:T": "x", "n:T": "y"})
-    for lanes, other, line in (
+    for pairs, other, line in (
         (
             both,
             code({"click": "8", "attrs": "9"}, {"m:T": "x", "n:T": "z"}),
@@ -232,7 +232,7 @@ def test_campaigns_of_other_packages_go_together_unless_one_that_they_share_diff
         (both, code({"click": "8", "attrs": "9"}, {"m:T": "x"}), "c: made with different code of the subject n:T, "),
         (yours, code({"attrs": "8"}, {"n:T": "y"}), "c: made with attrs 8, not 9, unlike "),
     ):
-        third = manifest(seed=8, lanes=lanes, code=other)
+        third = manifest(seed=8, pairs=pairs, code=other)
         with pytest.raises(BadInput, match=line):
             check_mergeable([Store("a"), Store("b"), Store("c")], [*parts, third])
         with pytest.raises(BadInput, match=line):

@@ -29,7 +29,7 @@ from broker_tck.properties.report.parts import came_to
 from broker_tck.properties.search.isolation import apart, unloaded
 from broker_tck.properties.search.isolation.guard import End, Limits, guarded
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
-from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.driver.manifest import Pair
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
 pytestmark = pytest.mark.slow
@@ -80,7 +80,7 @@ def test_every_way_to_run_a_check_says_how_the_process_ended(cli: Cli, name: str
 def through(door: str, subject: str, cli: Cli) -> str:
     """What a door says of a subject that is broken."""
     if door == "campaign":
-        return "".join(row.text for row in shard_rows(refresh.manifest([Lane(subject, IDEAL)], 1_000), 0, 0))
+        return "".join(row.text for row in shard_rows(refresh.manifest([Pair(subject, IDEAL)], 1_000), 0, 0))
     if door == "pytest":
         found = came_to(resolve_unloaded(subject), IDEAL, "walks")
         return "".join(told.story for told in found[0].findings) if isinstance(found, tuple) else found

@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from broker_tck.bench import plan as planning
 from broker_tck.bench.plan import Plan, Sample, hours_of, plan
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
 
-LANES = [Lane("time-bucket", "timebucket-ideal"), Lane("heap", "heap")]
-MANIFEST = replace(refresh.manifest(LANES, 100_000), shards=6, goal=Goal(rounds=10))
+PAIRS = [Pair("time-bucket", "timebucket-ideal"), Pair("heap", "heap")]
+MANIFEST = replace(refresh.manifest(PAIRS, 100_000), shards=6, goal=Goal(rounds=10))
 
 
 def of_samples(monkeypatch: pytest.MonkeyPatch, manifest: Manifest) -> Plan:
     """A plan from two shards: a thousand operations of each pair take a hundredth of a second, or twice as long."""
-    lanes = {lane: {"operations": 1_000, "walks": 10, "milliseconds": 7} for lane in LANES}
-    monkeypatch.setattr(planning, "measure", lambda *_: [Sample(lanes, 0.02), Sample(lanes, 0.04)])
+    pairs = {pair: {"operations": 1_000, "walks": 10, "milliseconds": 7} for pair in PAIRS}
+    monkeypatch.setattr(planning, "measure", lambda *_: [Sample(pairs, 0.02), Sample(pairs, 0.04)])
     processes: Any = type("", (), {"workers": [None, None]})
     return plan(manifest, processes)
 
@@ -30,10 +30,10 @@ def of_samples(monkeypatch: pytest.MonkeyPatch, manifest: Manifest) -> Plan:
 def test_hours_follow_from_rates_with_their_spread(monkeypatch: pytest.MonkeyPatch) -> None:
     found = of_samples(monkeypatch, MANIFEST)
     assert (found.rounds, found.shards, found.operations) == (10, 6, 6_000_000)
-    assert [round(lane.rate) for lane in found.lanes] == [66_667, 66_667]
-    assert [(lane.least, lane.most) for lane in found.lanes] == [(50_000, 100_000)] * 2
-    assert [(lane.operations, lane.walks) for lane in found.lanes] == [(3_000_000, 30_000)] * 2
-    assert found.lanes[0].failure_bound == pytest.approx(3 / 30_000, rel=0.01)
+    assert [round(pair.rate) for pair in found.pairs] == [66_667, 66_667]
+    assert [(pair.least, pair.most) for pair in found.pairs] == [(50_000, 100_000)] * 2
+    assert [(pair.operations, pair.walks) for pair in found.pairs] == [(3_000_000, 30_000)] * 2
+    assert found.pairs[0].failure_bound == pytest.approx(3 / 30_000, rel=0.01)
     seconds = [3600 * hours for hours in (found.least, found.processor_hours, found.most)]
     assert seconds == pytest.approx([60, 90, 120])
     assert [(hours.cores, hours.used) for hours in found.hours] == [(2, 2), (16, 12), (128, 12)]
@@ -58,9 +58,9 @@ def test_command_measures_and_writes_nothing(cli: Cli, tmp_path: Path, monkeypat
     told = json.loads(out)
     assert (status, err, [*tmp_path.iterdir()]) == (0, "", [])
     assert (told["rounds"], told["shards"], told["operations"]) == (2, 2, 300_000)
-    (lane,) = told["lanes"]
-    assert 1_000 < lane["least"] <= lane["rate"] <= lane["most"]
-    assert 100 < lane["walks"] < 3_000
+    (pair,) = told["lanes"]
+    assert 1_000 < pair["least"] <= pair["rate"] <= pair["most"]
+    assert 100 < pair["walks"] < 3_000
     assert told["least"] <= told["processor_hours"] <= told["most"] < 1
 
 

@@ -15,10 +15,10 @@ from broker_tck.properties.explain import guarding
 from broker_tck.properties.explain.guarding import MOST_STARTED
 from broker_tck.properties.report.parts import came_to
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
-from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.driver.manifest import Pair
 from broker_tck.spark_fuzz.store.rows import FINDING, UNFIT, Row, trouble
 from broker_tck.spark_fuzz.worker import process as worker
-from broker_tck.spark_fuzz.worker.lanework import MOST_FATAL
+from broker_tck.spark_fuzz.worker.pair_results import MOST_FATAL
 from broker_tck.spark_fuzz.worker.shard import shard_rows
 
 pytestmark = pytest.mark.slow
@@ -46,7 +46,7 @@ def name_of(subject: str) -> str:
 
 
 def rows(name: str, operations: int = 20_000) -> list[Row]:
-    manifest = refresh.manifest([Lane(name_of(name), PROFILE), Lane("time-bucket", PROFILE)], 2 * operations)
+    manifest = refresh.manifest([Pair(name_of(name), PROFILE), Pair("time-bucket", PROFILE)], 2 * operations)
     return [row for row in shard_rows(manifest, 0, 0) if row.subject == name_of(name)]
 
 
@@ -111,6 +111,6 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(name: str) -> None:
 def test_subject_that_cannot_be_made_refuses_the_campaign_and_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "refusal", lambda *_: "")
     monkeypatch.setattr("sys.stdin", None)  # it waits for no end of its parent
-    manifest = refresh.manifest([Lane("time-bucket", PROFILE), Lane(name_of("Unfit"), PROFILE)], 2_000)
+    manifest = refresh.manifest([Pair("time-bucket", PROFILE), Pair(name_of("Unfit"), PROFILE)], 2_000)
     why = f"{name_of('Unfit')}: there is no such class"
     assert [*worker.rows(worker.Request(manifest, 0, 0))] == [trouble(UNFIT, why, 0)]

@@ -24,14 +24,14 @@ from broker_tck.properties.explain.guarding import UNREPEATED
 from broker_tck.properties.report.finding import FindingResult, story
 from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.properties.search.run import Run, checked
-from broker_tck.spark_fuzz.driver.manifest import Lane
+from broker_tck.spark_fuzz.driver.manifest import Pair
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, Finder
-from broker_tck.spark_fuzz.worker.lanework import MOST_ALIKE, MOST_FAILING
+from broker_tck.spark_fuzz.worker.pair_results import MOST_ALIKE, MOST_FAILING
 from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
 
-MUTANT = Lane("mutant:strict-rounded-down", "timebucket-ideal")
-PLAIN = Lane("time-bucket", "timebucket-ideal")
+MUTANT = Pair("mutant:strict-rounded-down", "timebucket-ideal")
+PLAIN = Pair("time-bucket", "timebucket-ideal")
 
 
 class Remembers(TimeBucketTracker):
@@ -91,8 +91,8 @@ class Raises(TimeBucketTracker):
         raise LookupError("cleared")
 
 
-def rows(*lanes: Lane, operations: int = 20_000, round_number: int = 0, shard: int = 0) -> list[Row]:
-    manifest = refresh.manifest(list(lanes), operations)
+def rows(*pairs: Pair, operations: int = 20_000, round_number: int = 0, shard: int = 0) -> list[Row]:
+    manifest = refresh.manifest(list(pairs), operations)
     return list(shard_rows(manifest, round_number, shard))
 
 
@@ -154,8 +154,8 @@ def test_death_costs_no_walk_but_its_own(monkeypatch: pytest.MonkeyPatch) -> Non
     from broker_tck.properties.engine import subjects
 
     monkeypatch.setattr(subjects, "imported", {"m:Leaves": Leaves, "m:Raises": Raises}.__getitem__)
-    died = rows(Lane("m:Leaves", PLAIN.profile))
-    raised = rows(Lane("m:Raises", PLAIN.profile))
+    died = rows(Pair("m:Leaves", PLAIN.profile))
+    raised = rows(Pair("m:Raises", PLAIN.profile))
     assert figures(died)["failing"] == 2 < figures(raised)["failing"]
     assert [(r.name, r.key, r.length) for r in findings(died)] == [("DD-30", "clear [result]", 1)]
     assert [(r.name, r.key, r.length) for r in findings(raised)] == [("DD-30", "clear [result]", 1)]
@@ -171,7 +171,7 @@ def test_call_that_comes_back_late_is_told_with_its_walk(monkeypatch: pytest.Mon
 
     late = {"m:ComesBackLate": ComesBackLate, "m:Raises": Raises}
     monkeypatch.setattr(subjects, "imported", late.__getitem__)
-    found, raised = (findings(rows(Lane(name, PLAIN.profile)))[0] for name in late)
+    found, raised = (findings(rows(Pair(name, PLAIN.profile)))[0] for name in late)
     assert (found.name, found.key, found.walk) == ("DD-30", "clear [result]", raised.walk)
 
 
@@ -182,7 +182,7 @@ def test_walk_that_failed_is_told_as_it_is_if_the_process_ends_while_it_is_reduc
     from broker_tck.properties.engine import subjects
 
     monkeypatch.setattr(subjects, "imported", {"m:RaisesThenLeaves": RaisesThenLeaves}.__getitem__)
-    found = next(row for row in findings(rows(Lane("m:RaisesThenLeaves", PLAIN.profile))) if row.length > 1)
+    found = next(row for row in findings(rows(Pair("m:RaisesThenLeaves", PLAIN.profile))) if row.length > 1)
     assert (found.name, found.key) == ("DD-30", NOT_REDUCED)
     assert msgspec.json.decode(found.text)["seen"]["error"] == "LookupError"
 
@@ -205,7 +205,7 @@ def test_failure_that_needs_what_went_before_is_told_as_it_is(monkeypatch: pytes
     from broker_tck.properties.engine import subjects
 
     monkeypatch.setattr(subjects, "imported", {"m:Remembers": Remembers}.__getitem__)
-    (row,) = findings(rows(Lane("m:Remembers", PLAIN.profile), operations=3_000))
+    (row,) = findings(rows(Pair("m:Remembers", PLAIN.profile), operations=3_000))
     assert row.key == UNREPEATED
     assert msgspec.json.decode(row.text)["note"] == UNREPEATED
 

@@ -186,7 +186,7 @@ class WallTimer(Timer):
         when=lambda t, last_run: last_run > t.reading(),
     )
     def remembered(self, last_run: int) -> int | None:
-        """A last run that lies ahead of the clock does not count when the timer is armed: nothing waits for the old time."""
+        """A last run ahead of the clock does not count when the timer is armed: nothing waits for the old time."""
         return last_run if last_run <= self.reading() else None
 
     def also_allowed(self, tick: int) -> list[int]:

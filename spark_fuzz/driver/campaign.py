@@ -9,7 +9,7 @@ from time import perf_counter
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
-from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest, code_here
+from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Manifest, Pair, code_here
 from broker_tck.spark_fuzz.driver.rounds import AHEAD, Rounds
 from broker_tck.spark_fuzz.driver.sizes import Sizes
 from broker_tck.spark_fuzz.driver.totals import Totals
@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 
 def planned(
     contract: Contract,
-    lanes: list[Lane],
+    pairs: list[Pair],
     sizes: Sizes,
     *,
     seed: int,
@@ -33,28 +33,28 @@ def planned(
     """The manifest of a campaign that begins now."""
     return Manifest(
         contract=contract.name,
-        lanes=lanes,
+        pairs=pairs,
         seed=seed,
         shards=sizes.shards,
         operations=sizes.operations,
         walk_seconds=walk_seconds,
         walk_memory=walk_memory,
-        code=code_of(lanes),
+        code=code_of(pairs),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         executor=executor,
         goal=sizes.goal,
     )
 
 
-def code_of(lanes: list[Lane]) -> Code:
+def code_of(pairs: list[Pair]) -> Code:
     """The code that these pairs run here."""
-    return code_here(list(dict.fromkeys(lane.subject for lane in lanes)), kit_version())
+    return code_here(list(dict.fromkeys(pair.subject for pair in pairs)), kit_version())
 
 
 def resumable(store: Store) -> Manifest:
     """The manifest of a campaign that this process can continue. Raises BadInput with the reason if it cannot."""
     manifest = own_manifest(store)
-    if why := manifest.code.differs(code_of(manifest.lanes)):
+    if why := manifest.code.differs(code_of(manifest.pairs)):
         raise BadInput(f"{store.where}: cannot continue with {why}; start another campaign, then merge both")
     return manifest
 

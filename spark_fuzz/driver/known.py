@@ -12,9 +12,9 @@ from broker_tck.spark_fuzz.store.rows import (
     FINDING,
     FINDINGS,
     KEYS,
-    LANE,
     NEW_FINDINGS,
     NEW_STATES,
+    PAIR,
     ROUND,
     SHAPE,
     STATE,
@@ -97,7 +97,7 @@ def reached(kind: str, new: pa.Table) -> pa.Table:
     """How many states, or shapes of findings, each round was the first to reach, as figures of a kind by pair."""
     import pyarrow as pa
 
-    by = ["round", *LANE]
+    by = ["round", *PAIR]
     counts = new.group_by(by).aggregate([([], "count_all")]).sort_by([(name, "ascending") for name in by])
     rows = [{**row, "kind": kind, "name": "", "key": "", "count": row["count_all"]} for row in counts.to_pylist()]
     return pa.Table.from_pylist(rows, arrow_schema(FIGURES))

@@ -13,7 +13,7 @@ FORMAT = 2
 """The version of the store's layout."""
 
 
-class Lane(msgspec.Struct, frozen=True):
+class Pair(msgspec.Struct, frozen=True):
     """A subject under a profile: each shard walks every pair."""
 
     subject: str
@@ -66,7 +66,7 @@ class Manifest(msgspec.Struct, frozen=True):
     """A campaign. The result of a round, except for its times, depends only on this and on its number."""
 
     contract: str
-    lanes: list[Lane]
+    pairs: list[Pair] = msgspec.field(name="lanes")
     seed: int
     shards: int
     operations: int
@@ -87,12 +87,12 @@ class Manifest(msgspec.Struct, frozen=True):
     @property
     def shard_seconds(self) -> float:
         """Maximum time of a shard, in seconds. It is far longer than a shard with many reductions takes."""
-        return 120 + self.operations / 200 + len(self.lanes) * (60 + 4 * self.walk_seconds)
+        return 120 + self.operations / 200 + len(self.pairs) * (60 + 4 * self.walk_seconds)
 
     @property
     def subjects(self) -> list[str]:
         """The names of the subjects."""
-        return list(dict.fromkeys(lane.subject for lane in self.lanes))
+        return list(dict.fromkeys(pair.subject for pair in self.pairs))
 
 
 def code_here(subjects: list[str], kit: str) -> Code:

@@ -93,7 +93,7 @@ def shared(manifest: Manifest, other: Manifest) -> Code:
 
 def walks_of(manifest: Manifest) -> set[tuple[int, str, str]]:
     """The seeds of a campaign with its pairs: two campaigns that share one have walks in common."""
-    return {(m.seed, lane.subject, lane.profile) for m in manifest.merged or [manifest] for lane in m.lanes}
+    return {(m.seed, pair.subject, pair.profile) for m in manifest.merged or [manifest] for pair in m.pairs}
 
 
 def merged_manifest(manifests: Sequence[Manifest]) -> Manifest:
@@ -106,7 +106,7 @@ def merged_manifest(manifests: Sequence[Manifest]) -> Manifest:
     )
     return msgspec.structs.replace(
         first,
-        lanes=list(dict.fromkeys(lane for m in manifests for lane in m.lanes)),
+        pairs=list(dict.fromkeys(pair for m in manifests for pair in m.pairs)),
         shards=sum(m.shards for m in manifests),
         code=code,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

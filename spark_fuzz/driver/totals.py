@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_tck.properties.search.run import failure_bound
-from broker_tck.spark_fuzz.driver.manifest import Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class LaneTotals:
+class PairTotals:
     """The results of a pair."""
 
     figures: Counter[str] = field(default_factory=Counter)
@@ -39,28 +39,28 @@ class Totals:
     milliseconds: int = 0
     unfinished: int = 0
     """Shards that nothing could finish."""
-    lanes: dict[Lane, LaneTotals] = field(init=False)
+    pairs: dict[Pair, PairTotals] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lanes = {lane: LaneTotals() for lane in self.manifest.lanes}
+        self.pairs = {pair: PairTotals() for pair in self.manifest.pairs}
 
     def add(self, figures: pa.Table, rounds: int = 1) -> None:
         """Take in the figures of a round, or of several."""
         self.rounds += rounds
         for row in figures.to_pylist():
-            kind, count, lane = row["kind"], row["count"], Lane(row["subject"], row["profile"])
+            kind, count, pair = row["kind"], row["count"], Pair(row["subject"], row["profile"])
             if kind == ROUND:
                 self.milliseconds += count
             elif kind == UNFINISHED:
                 self.unfinished += count
             elif kind == RULE:
-                self.lanes[lane].met[row["name"]] += count
+                self.pairs[pair].met[row["name"]] += count
             elif kind in (FIGURE, NEW_STATES, NEW_FINDINGS):
-                self.lanes[lane].figures[row["name"] or kind] += count
+                self.pairs[pair].figures[row["name"] or kind] += count
 
     def sum(self, name: str) -> int:
         """A figure of all pairs."""
-        return sum(lane.figures[name] for lane in self.lanes.values())
+        return sum(pair.figures[name] for pair in self.pairs.values())
 
     @property
     def seconds(self) -> float:
@@ -75,18 +75,18 @@ class Totals:
     @property
     def failure_bound(self) -> float:
         """The largest such share of the pairs without a failure; 1: there is no such pair."""
-        return max((t.failure_bound for t in self.lanes.values() if not t.figures["failing"]), default=1.0)
+        return max((t.failure_bound for t in self.pairs.values() if not t.figures["failing"]), default=1.0)
 
-    def vacuous(self, lane: Lane) -> list[str]:
+    def vacuous(self, pair: Pair) -> list[str]:
         """The required rules that a pair did not exercise. A failing pair need not exercise all."""
-        totals = self.lanes[lane]
+        totals = self.pairs[pair]
         if totals.figures["failing"]:
             return []
         counts, replaced = (
-            facts.met(self.manifest.contract, lane.subject, lane.profile, totals.met),
-            facts.replaced(self.manifest.contract, lane.profile),
+            facts.met(self.manifest.contract, pair.subject, pair.profile, totals.met),
+            facts.replaced(self.manifest.contract, pair.profile),
         )
-        required = facts.required(self.manifest.contract, lane.subject, lane.profile)
+        required = facts.required(self.manifest.contract, pair.subject, pair.profile)
         return [number for number in required if not counts.get(number, number in replaced)]
 
     def seconds_of(self, rounds: int) -> float:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from broker_tck.spark_fuzz.report.data import FEW, Lane, LaneKey, Report
+from broker_tck.spark_fuzz.report.data import FEW, Pair, PairKey, Report
 from broker_tck.spark_fuzz.report.words import counted, listed, rounded, share
 
 
@@ -39,32 +39,32 @@ def after_findings(report: Report, replays: Mapping[int, str]) -> Iterator[Step]
 
 def after_never(report: Report) -> Iterator[Step]:
     """Find out why rules were never exercised, though enough walks were counted."""
-    best = {number: max(report.lanes, key=lambda lane: reach(lane, number)) for number in report.never}
-    nowhere = [number for number, lane in best.items() if not reach(lane, number)]
-    lane = next((lane for lane in report.lanes if {*lane.never} - {*nowhere}), None)
-    if lane:
-        mine = [number for number in lane.never if number not in nowhere]
+    best = {number: max(report.pairs, key=lambda pair: reach(pair, number)) for number in report.never}
+    nowhere = [number for number, pair in best.items() if not reach(pair, number)]
+    pair = next((pair for pair in report.pairs if {*pair.never} - {*nowhere}), None)
+    if pair:
+        mine = [number for number in pair.never if number not in nowhere]
         other = best[mine[0]]
         why = (
             f"{named(other.name)} exercises {mine[0]} in {share(reach(other, mine[0]))} of its walks, so such walks "
-            f"are generated. Look at the configurations and capabilities that {lane.name[0]} declares."
+            f"are generated. Look at the configurations and capabilities that {pair.name[0]} declares."
         )
-        command = f"broker-tck check --subject {shlex.quote(lane.name[0])} --walks 10000"
-        yield Step(f"See why {lane.name[0]} never exercised {listed(mine)}", why, command)
+        command = f"broker-tck check --subject {shlex.quote(pair.name[0])} --walks 10000"
+        yield Step(f"See why {pair.name[0]} never exercised {listed(mine)}", why, command)
     if nowhere:
         why = "No pair did. This command runs the known mistakes; if one is not noticed, no walk exercises its rule."
         command = f"broker-tck prove --contract {report.manifest.contract}"
         yield Step(f"See whether any walk can exercise {listed(nowhere)}", why, command)
 
 
-def reach(lane: Lane, rule: str) -> float:
+def reach(pair: Pair, rule: str) -> float:
     """The share of a pair's counted walks that met a rule."""
-    return lane.met.get(rule, 0) / max(1, lane.counted)
+    return pair.met.get(rule, 0) / max(1, pair.counted)
 
 
 def go_on(report: Report) -> Iterator[Step]:
     """Go on with this seed, or with another one if its walks reach little that is new."""
-    growing = [lane for lane in report.lanes if lane.growing]
+    growing = [pair for pair in report.pairs if pair.growing]
     if not report.total("walks"):
         yield Step("Run the campaign", "No walk was run yet.", resume(report))
     elif report.small:
@@ -74,11 +74,11 @@ def go_on(report: Report) -> Iterator[Step]:
         )
         yield Step("Run a larger campaign", why, resume(report, report.enough_rounds))
     elif growing:
-        most = max(growing, key=lambda lane: lane.curve.last or 0.0)
+        most = max(growing, key=lambda pair: pair.curve.last or 0.0)
         part = share(most.curve.last or 0.0)
         why = f"{named(most.name)} reached {part} of its states in the last tenth of its operations: there are more."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
-    elif any(lane.curve.last is None for lane in report.lanes):
+    elif any(pair.curve.last is None for pair in report.pairs):
         why = "Twice the walks exclude failures that are half as frequent."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
     else:
@@ -117,6 +117,6 @@ def beside(report: Report, name: object) -> str:
     return f"{report.where.rstrip('/')}-{name}"
 
 
-def named(lane: LaneKey) -> str:
+def named(pair: PairKey) -> str:
     """A pair in a sentence."""
-    return f"{lane[0]} ({lane[1]})"
+    return f"{pair[0]} ({pair[1]})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from broker_tck.spark_fuzz.report.data import Lane, LaneKey, Report, report_of
+from broker_tck.spark_fuzz.report.data import Pair, PairKey, Report, report_of
 from broker_tck.spark_fuzz.report.figures import TELLING
 from broker_tck.spark_fuzz.report.grouping import Entry, grouped, owners, shapes
 from broker_tck.spark_fuzz.report.rendering import rendered
@@ -57,22 +57,22 @@ class Comparison:
     """Those of each kind."""
 
     @property
-    def lanes(self) -> list[tuple[Lane, Lane]]:
+    def pairs(self) -> list[tuple[Pair, Pair]]:
         """The pairs that both have run."""
-        after = {lane.name: lane for lane in self.after.lanes}
-        return [(lane, after[lane.name]) for lane in self.before.lanes if lane.name in after]
+        after = {pair.name: pair for pair in self.after.pairs}
+        return [(pair, after[pair.name]) for pair in self.before.pairs if pair.name in after]
 
     @property
-    def slower(self) -> list[LaneKey]:
+    def slower(self) -> list[PairKey]:
         """The pairs that have become slower; none if one campaign has too few shards to tell."""
         shards = (sum(machine.shards for machine in each.figures.machines) for each in (self.before, self.after))
-        lanes = self.lanes if min(shards) >= TELLING else []
-        return [old.name for old, new in lanes if new.speed < old.speed * (1 - THRESHOLD)]
+        pairs = self.pairs if min(shards) >= TELLING else []
+        return [old.name for old, new in pairs if new.speed < old.speed * (1 - THRESHOLD)]
 
     @property
-    def unexercised(self) -> list[tuple[LaneKey, str]]:
+    def unexercised(self) -> list[tuple[PairKey, str]]:
         """The rules that the later campaign never exercised, and the earlier one did."""
-        return [(old.name, number) for old, new in self.lanes for number in new.never if number not in old.missing]
+        return [(old.name, number) for old, new in self.pairs for number in new.never if number not in old.missing]
 
     @property
     def verdict(self) -> str:
@@ -96,7 +96,7 @@ def compare(a: Store, b: Store, names: tuple[str, str]) -> Comparison:
     found = [shapes(source.findings(of.figures.end)) for source, of in ((a, before), (b, after))]
     owned = owners([*found[0], *found[1]])
     old, new = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
-    ran = [{lane.name: lane.walks for lane in report.lanes} for report in (before, after)]
+    ran = [{pair.name: pair.walks for pair in report.pairs} for report in (before, after)]
     changes: dict[str, list[Change]] = {kind: [] for kind in KINDS}
     for place, entry in sorted((old | new).items()):
         failed = [each[place].walks if place in each else 0 for each in (old, new)]
@@ -126,21 +126,21 @@ def sections(both: Comparison) -> Iterator[Section]:
     for kind, says in KINDS.items():
         yield Section(kind, says, head, [finding_row(both, change) for change in both.changes[kind]], (3, 4))
     says = f"Operations a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
-    yield figures("Speed", says, both, lambda lane: lane.speed)
+    yield figures("Speed", says, both, lambda pair: pair.speed)
     says = "Rules that a campaign never exercised: how many of the counted walks met each."
     yield Section("Rules not exercised", says, [*head[:-1], ""], [*rule_rows(both)], (3, 4))
     says = "Abstract states reached. A longer campaign reaches more."
-    yield figures("States", says, both, lambda lane: lane.curve.states[-1])
+    yield figures("States", says, both, lambda pair: pair.curve.states[-1])
     says = "What differs between the earlier campaign and the later one."
     yield Section("What was run", says, ["", *both.names], [*run_rows(both)])
 
 
 def finding_row(both: Comparison, change: Change) -> list[str]:
     """An entry, how often it failed in each campaign, and what that means."""
-    *lane, rule = change.entry.place
+    *pair, rule = change.entry.place
     counts = zip(change.failed, change.walks, strict=True)
     often = (f"{failed:,} of {walks:,}" if walks else "not run" for failed, walks in counts)
-    return [rule, *lane, *often, judged(both, change)]
+    return [rule, *pair, *often, judged(both, change)]
 
 
 def judged(both: Comparison, change: Change) -> str:
@@ -158,10 +158,10 @@ def judged(both: Comparison, change: Change) -> str:
     return f"{rounded(max(after / before, before / after), 2)} times as {'often' if after > before else 'rare'}"
 
 
-def figures(title: str, says: str, both: Comparison, value: Callable[[Lane], float]) -> Section:
+def figures(title: str, says: str, both: Comparison, value: Callable[[Pair], float]) -> Section:
     """A figure of the pairs, and its change."""
     rows = []
-    for old, new in both.lanes:
+    for old, new in both.pairs:
         before, after = value(old), value(new)
         change = f"{(after / before - 1) * 100:+.0f} %".replace("-", "\N{MINUS SIGN}") if before else ""
         rows.append([*old.name, f"{before:,.0f}", f"{after:,.0f}", change])
@@ -170,12 +170,12 @@ def figures(title: str, says: str, both: Comparison, value: Callable[[Lane], flo
 
 def rule_rows(both: Comparison) -> Iterator[list[str]]:
     """The rules that enough counted walks of one campaign did not exercise."""
-    for old, new in both.lanes:
+    for old, new in both.pairs:
         for number in sorted({*old.never, *new.never}):
             says = "exercised now" if number not in new.missing else "no longer exercised"
             if number in new.missing and (new.small or number in old.missing):
                 says = "not counted yet" if new.small else "not exercised in either"
-            met = (f"{lane.met.get(number, 0):,} of {lane.counted:,}" for lane in (old, new))
+            met = (f"{pair.met.get(number, 0):,} of {pair.counted:,}" for pair in (old, new))
             yield [number, *old.name, *met, says]
 
 

@@ -14,10 +14,10 @@ from broker_tck.spark_fuzz.driver.manifest import Manifest
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.report.figures import TELLING, Curve, Figures, rate
 from broker_tck.spark_fuzz.report.grouping import Entry, entries
-from broker_tck.spark_fuzz.store.rows import LANE
+from broker_tck.spark_fuzz.store.rows import PAIR
 from broker_tck.spark_fuzz.store.tables import Store
 
-LaneKey = tuple[str, str]
+PairKey = tuple[str, str]
 """A subject and its profile."""
 FEW = 30
 """A pair with fewer counted walks is small. With 95 % certainty, these meet any rule that 1 walk in 10 meets."""
@@ -55,10 +55,10 @@ class RuleFigures:
 
 
 @dataclass(frozen=True)
-class Lane:
+class Pair:
     """The figures of a pair."""
 
-    name: LaneKey
+    name: PairKey
     walks: int
     operations: int
     counted: int
@@ -112,13 +112,13 @@ class Report:
     manifest: Manifest
     where: str
     rules: Mapping[str, Rule]
-    lanes: Sequence[Lane]
+    pairs: Sequence[Pair]
     entries: Sequence[Entry]
     figures: Figures
 
     def total(self, name: str) -> int:
         """What ``walks``, ``operations`` or ``failing`` of all pairs add up to."""
-        return sum(getattr(lane, name) for lane in self.lanes)
+        return sum(getattr(pair, name) for pair in self.pairs)
 
     @property
     def broken(self) -> bool:
@@ -128,13 +128,13 @@ class Report:
     @property
     def never(self) -> list[str]:
         """The rules that enough counted walks of some pair never exercised."""
-        return sorted({number for lane in self.lanes for number in lane.never})
+        return sorted({number for pair in self.pairs for number in pair.never})
 
     @property
-    def small(self) -> Lane | None:
+    def small(self) -> Pair | None:
         """The smallest pair, if it is small: then the campaign is. Pairs that fail are left out, as they end early."""
-        lanes = [lane for lane in self.lanes if lane.small and not lane.failing]
-        return min(lanes, key=lambda lane: lane.counted, default=None)
+        pairs = [pair for pair in self.pairs if pair.small and not pair.failing]
+        return min(pairs, key=lambda pair: pair.counted, default=None)
 
     @property
     def enough_rounds(self) -> int:
@@ -143,9 +143,9 @@ class Report:
         return max(ceil(rounds * FEW / max(1, counted)), 2 * rounds, self.manifest.goal.rounds or 0)
 
     @property
-    def weakest(self) -> tuple[Lane, RuleFigures] | None:
+    def weakest(self) -> tuple[Pair, RuleFigures] | None:
         """The rule that fewest counted walks met, if none broke it, with its pair; small pairs are left out."""
-        told = [(lane, rule) for lane in self.lanes if not lane.small for rule in lane.rules]
+        told = [(pair, rule) for pair in self.pairs if not pair.small for rule in pair.rules]
         return min((each for each in told if each[1].met and not each[1].walks), key=lambda e: e[1].met, default=None)
 
     @property
@@ -159,16 +159,16 @@ class Report:
 def report_of(source: Store, where: str) -> Report:
     """Compute the report on a store; ``where`` is the store's name in commands."""
     manifest = source.manifest
-    figures, rules = Figures(source.figures(), len(manifest.lanes)), CONTRACTS[manifest.contract].rules
+    figures, rules = Figures(source.figures(), len(manifest.pairs)), CONTRACTS[manifest.contract].rules
     found = entries(source.findings(figures.end))
-    return Report(manifest, where, rules, lanes_of(manifest, figures, rules, found), found, figures)
+    return Report(manifest, where, rules, pairs_of(manifest, figures, rules, found), found, figures)
 
 
-def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], found: Sequence[Entry]) -> list[Lane]:
+def pairs_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], found: Sequence[Entry]) -> list[Pair]:
     """Each pair of the manifest, with the entries that are its own."""
-    counts, met = (figures.sums(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
-    curves, heat, lanes = figures.curves(), figures.heat(), []
-    for name in ((lane.subject, lane.profile) for lane in manifest.lanes):
+    counts, met = (figures.sums(kind, *PAIR, "name") for kind in ("figure", "rule_walks"))
+    curves, heat, pairs = figures.curves(), figures.heat(), []
+    for name in ((pair.subject, pair.profile) for pair in manifest.pairs):
         own = {each: counts.get((*name, each), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]
         broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
@@ -179,8 +179,8 @@ def lanes_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], fo
             count = min(met.get(key, 0) for key in keys)
             shares = least([heat.get(key, [0.0]) for key in keys])
             rules.append(RuleFigures(known[rule], count, rule in replaced, broken.get(rule, 0), shares))
-        lanes.append(Lane(name, **own, curve=curves.get(name, Curve([0], [0], None)), rules=rules, entries=mine))
-    return lanes
+        pairs.append(Pair(name, **own, curve=curves.get(name, Curve([0], [0], None)), rules=rules, entries=mine))
+    return pairs
 
 
 def least(rows: Sequence[Sequence[float | None]]) -> list[float | None]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_tck.spark_fuzz.store.rows import LANE
+from broker_tck.spark_fuzz.store.rows import PAIR
 
 TELLING = 10
 """In fewer rounds than this, the last tenth of the operations says nothing; in fewer shards, nor does a speed."""
@@ -50,12 +50,12 @@ class Machine:
 class Figures:
     """The table of a campaign's figures. Its rounds are in columns; with more pairs, there are fewer columns."""
 
-    def __init__(self, table: Any, lanes: int) -> None:
+    def __init__(self, table: Any, pairs: int) -> None:
         span = pc.min_max(table["round"]).as_py()
         self.first: int = span["min"] or 0
         self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
         self.end = self.first + self.rounds
-        room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(lanes, 1)))
+        room = max(LEAST_COLUMNS, min(MOST_COLUMNS, MAX_CELLS // max(pairs, 1)))
         self.columns = min(room, self.rounds)
         since = pc.subtract(pc.cast(table["round"], pa.int64()), self.first)
         column = pc.divide(pc.multiply(since, self.columns), max(self.rounds, 1))
@@ -83,18 +83,18 @@ class Figures:
 
     def curves(self) -> dict[tuple[str, ...], Curve]:
         """How the states of each pair grew with its operations."""
-        operations, states = self.by_column("figure", *LANE, "name"), self.by_column("states", *LANE)
+        operations, states = self.by_column("figure", *PAIR, "name"), self.by_column("states", *PAIR)
         curves = {}
-        for *lane, name in operations:
+        for *pair, name in operations:
             if name == "operations":
-                done = [0, *accumulate(operations[*lane, name])]
-                found = [0, *accumulate(states.get(tuple(lane), [0] * self.columns))]
-                curves[tuple(lane)] = Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
+                done = [0, *accumulate(operations[*pair, name])]
+                found = [0, *accumulate(states.get(tuple(pair), [0] * self.columns))]
+                curves[tuple(pair)] = Curve(done, found, late_share(done, found) if self.rounds >= TELLING else None)
         return curves
 
     def heat(self) -> dict[tuple[str, ...], list[float | None]]:
         """The share of counted walks that met a rule, by subject, profile and rule; None: no walk was counted."""
-        counted, met = (self.by_column(kind, *LANE, "name") for kind in ("figure", "rule_walks"))
+        counted, met = (self.by_column(kind, *PAIR, "name") for kind in ("figure", "rule_walks"))
         shares = {}
         for key, counts in met.items():
             of = counted.get((*key[:2], "counted"), [0] * self.columns)

@@ -88,12 +88,12 @@ def entry(place: Place, group: list[Shape]) -> Entry:
 
 def owners(found: Iterable[Shape]) -> dict[Named, str]:
     """The rule under which each list of rules is reported."""
-    lanes: dict[tuple[str, str], dict[str, Counts]] = defaultdict(dict)
+    pairs: dict[tuple[str, str], dict[str, Counts]] = defaultdict(dict)
     for each in found:
-        lists = lanes[each.subject, each.profile]
+        lists = pairs[each.subject, each.profile]
         walks, shapes = lists.get(each.rules, (0, 0))
         lists[each.rules] = walks + each.count, shapes + 1
-    return {(*lane, rules): rule for lane, lists in lanes.items() for rules, rule in cover(lists).items()}
+    return {(*pair, rules): rule for pair, lists in pairs.items() for rules, rule in cover(lists).items()}
 
 
 def cover(lists: Mapping[str, Counts]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from broker_tck.properties.report.finding import story
-from broker_tck.spark_fuzz.report.data import Lane, Report, report_of
+from broker_tck.spark_fuzz.report.data import Pair, Report, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry, Place
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import Story, story_of
@@ -33,23 +33,23 @@ def junit_xml(source: Store) -> str:
     shown = report.entries[:MOST_STORIES]
     texts = source.texts([entry.common[0].key for entry in shown])
     told = {entry.place: story_of(entry.common[0], texts) for entry in shown}
-    suites = [(".".join(lane.name), lane.milliseconds, [*cases(report, lane, told)]) for lane in report.lanes]
+    suites = [(".".join(pair.name), pair.milliseconds, [*cases(report, pair, told)]) for pair in report.pairs]
     if report.figures.unfinished:
         unfinished = [Case(which, FAILURE, why, why) for which, why in report.figures.unfinished]
         suites.append(("shards", 0, unfinished))
     return rendered("junit.xml", manifest=report.manifest, suites=suites)
 
 
-def cases(report: Report, lane: Lane, told: Mapping[Place, Story | None]) -> Iterator[Case]:
+def cases(report: Report, pair: Pair, told: Mapping[Place, Story | None]) -> Iterator[Case]:
     """A test case for each rule of a pair, and for each other rule that it breaks."""
-    broken = {entry.place.rule: entry for entry in lane.entries}
-    for rule in sorted({*lane.met, *broken}):
+    broken = {entry.place.rule: entry for entry in pair.entries}
+    for rule in sorted({*pair.met, *broken}):
         name = f"{rule} {report.rules[rule].sentence}" if rule in report.rules else rule
         if rule in broken:
             yield failed(name, broken[rule], told.get(broken[rule].place))
-        elif rule in lane.missing:
-            says = "not counted yet" if lane.small else "never exercised"
-            yield Case(name, SKIPPED, f"{says} in {counted(lane.counted, 'counted walk')}")
+        elif rule in pair.missing:
+            says = "not counted yet" if pair.small else "never exercised"
+            yield Case(name, SKIPPED, f"{says} in {counted(pair.counted, 'counted walk')}")
         else:
             yield Case(name)
 

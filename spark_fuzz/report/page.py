@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.report import plots, words
 from broker_tck.spark_fuzz.report.advice import named, resume, steps
-from broker_tck.spark_fuzz.report.data import FEW, Lane, Report, RuleFigures, report_of
+from broker_tck.spark_fuzz.report.data import FEW, Pair, Report, RuleFigures, report_of
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.stories import told
 from broker_tck.spark_fuzz.store.tables import Store
@@ -23,9 +23,9 @@ def report_html(source: Store, where: str) -> str:
     report = report_of(source, where)
     stories = told(source, report.entries)
     replays = {i: each.stories[0].replay for i, each in enumerate(stories) if each.stories}
-    mapped = sorted(report.lanes, key=lambda lane: not lane.never)[:MAPS]
-    growing = sorted(report.lanes, key=lambda lane: -(lane.curve.last or 0.0))[:LINES]
-    drawn = [lane for lane in report.lanes if lane in growing]
+    mapped = sorted(report.pairs, key=lambda pair: not pair.never)[:MAPS]
+    growing = sorted(report.pairs, key=lambda pair: -(pair.curve.last or 0.0))[:LINES]
+    drawn = [pair for pair in report.pairs if pair in growing]
     return rendered(
         "report.html",
         report=report,
@@ -36,7 +36,7 @@ def report_html(source: Store, where: str) -> str:
         steps=steps(report, replays),
         maps=mapped,
         strip=strip,
-        unmapped=[lane for lane in report.lanes if lane not in mapped],
+        unmapped=[pair for pair in report.pairs if pair not in mapped],
         states=states_plot(drawn),
         drawn=drawn,
         speeds=speeds_plot(report),
@@ -56,24 +56,24 @@ def headline(report: Report) -> str:
         return ", ".join(said).capitalize()
     if not report.total("walks"):
         return "No walk was run"
-    bound = f"failures < {at_most(max(lane.failure_bound for lane in report.lanes))}"
+    bound = f"failures < {at_most(max(pair.failure_bound for pair in report.pairs))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
     return f"No finding in a small campaign; {bound}" if report.small else f"No finding; {bound}"
 
 
-def strip(lane: Lane, each: RuleFigures) -> str:
+def strip(pair: Pair, each: RuleFigures) -> str:
     """The row of a rule in the heat map of a pair."""
-    title = f"{each.rule.number}: met in {each.met:,} of {words.counted(lane.counted, 'counted walk')}"
+    title = f"{each.rule.number}: met in {each.met:,} of {words.counted(pair.counted, 'counted walk')}"
     return plots.strip(each.shares, title)
 
 
-def states_plot(lanes: Sequence[Lane]) -> str:
+def states_plot(pairs: Sequence[Pair]) -> str:
     """The plot of the states; empty if there are none."""
-    if not any(lane.curve.states[-1] for lane in lanes):
+    if not any(pair.curve.states[-1] for pair in pairs):
         return ""
-    states = "; ".join(f"{n} {named(lane.name)}: {lane.curve.states[-1]:,}" for n, lane in enumerate(lanes, 1))
-    lines, says = [lane.curve[:2] for lane in lanes], words.visible(states)
+    states = "; ".join(f"{n} {named(pair.name)}: {pair.curve.states[-1]:,}" for n, pair in enumerate(pairs, 1))
+    lines, says = [pair.curve[:2] for pair in pairs], words.visible(states)
     return plots.lines_plot("states", "Abstract states reached over operations", "operations", lines, says)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 INK, SOFT, LINE = "#010101", "#020202", "#030303"
 """Colours that stand for the page's own: matplotlib writes them, `inline` replaces them."""
-LANES = [f"#0400{number:02x}" for number in range(8)]
+PAIRS = [f"#0400{number:02x}" for number in range(8)]
 VARIABLES = {INK: "var(--ink)", SOFT: "var(--soft)", LINE: "var(--line)"} | {
-    colour: f"var(--c{number})" for number, colour in enumerate(LANES)
+    colour: f"var(--c{number})" for number, colour in enumerate(PAIRS)
 }
 DASHES: Any = ["-", (0, (6, 2)), (0, (2, 1.5)), (0, (8, 2, 2, 2))] * 2
 SIZE = 5.6, 3.1
@@ -55,7 +55,7 @@ def lines_plot(name: str, title: str, x_axis: str, lines: Sequence[Sequence[Any]
 
 def draw(axes: Any, lines: Sequence[Sequence[Any]]) -> None:
     """Draw the lines; if there are several, each has its number at its end."""
-    for (x, y), colour, dashes in zip(lines, LANES, DASHES, strict=False):
+    for (x, y), colour, dashes in zip(lines, PAIRS, DASHES, strict=False):
         axes.plot(x, y, color=colour, linestyle=dashes, linewidth=1.8, marker="o" if len(x) == 1 else "")
     ends = [(x[-1], y[-1]) for x, y in lines]
     left, right, most = min(x[0] for x, _ in lines), max(x for x, _ in ends), max(max(y) for _, y in lines) or 1

@@ -43,10 +43,10 @@ def trouble(kind: str, why: str, shard: int) -> Row:
     return Row(kind, "", "", why, f"shard {shard}", 1)
 
 
-LANE = ("subject", "profile")
-KEYS = ("kind", *LANE, "name", "key")
+PAIR = ("subject", "profile")
+KEYS = ("kind", *PAIR, "name", "key")
 """Rows that have these in common are reduced to one."""
-SHAPE = (*LANE, "rules", "shape")
+SHAPE = (*PAIR, "rules", "shape")
 """Findings that have these in common are alike."""
 Key = tuple[str, str, str, str]
 """A finding's subject, profile, rules and shape."""

@@ -25,27 +25,27 @@ from broker_tck.properties.search.isolation.guard import MIB, End, Tell
 from broker_tck.properties.search.isolation.system import size_of
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.properties.search.run import Run, checked
-from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest, Pair
 from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import Finder
-from broker_tck.spark_fuzz.worker.lanework import Failing, Lanework, Part
+from broker_tck.spark_fuzz.worker.pair_results import Failing, PairResults, Part
 
 COUNTED = 64
 """One walk out of this number counts rules and states, and is judged by the invariants."""
 
 
-class LaneWalker:
+class PairWalker:
     """Walks one pair of a shard, until so many operations are made or enough walks failed."""
 
-    def __init__(self, manifest: Manifest, lane: Lane, seed: int, parent: Any = None) -> None:
-        self.subject = subject = resolve_unloaded(lane.subject)
-        self.model = subject.contract.model(lane.profile)
+    def __init__(self, manifest: Manifest, pair: Pair, seed: int, parent: Any = None) -> None:
+        self.subject = subject = resolve_unloaded(pair.subject)
+        self.model = subject.contract.model(pair.profile)
         self.seed = seed
-        self.operations = max(1, manifest.operations // len(manifest.lanes))
+        self.operations = max(1, manifest.operations // len(manifest.pairs))
         self.limits = limits_of(subject, manifest.walk_seconds, manifest.walk_memory)
         self.parent = parent
         self.finder = Finder(subject, self.model, self.limits, parent)
-        self.work = Lanework()
+        self.work = PairResults()
         self.number = 0
         """The walk to go on with."""
         self.looking: Failing | None = None
@@ -69,7 +69,7 @@ class LaneWalker:
         What is told is taken here as well, so that both processes know the same.
         """
 
-        def told(what: Part | Lanework) -> None:
+        def told(what: Part | PairResults) -> None:
             tell(what)
             self.take(what)
 
@@ -88,7 +88,7 @@ class LaneWalker:
             failing = Failing(done, [(invariant, text) for _, invariant, text in run.breaches])
         return Part(run.operations, run.counted, run.met, run.met_in, run.states, perf_counter() - began, failing)
 
-    def found(self, failing: Failing) -> Lanework:
+    def found(self, failing: Failing) -> PairResults:
         """Make findings of a walk, and return all results of the pair."""
         began = perf_counter()
         self.keep(failing, self.finder.of_failing, self.finder.of_breach)
@@ -105,9 +105,9 @@ class LaneWalker:
         for invariant, text in failing.breaches:
             self.work.keep(invariant, partial(of_breach, walk, invariant, text))
 
-    def take(self, told: Part | Lanework) -> None:
+    def take(self, told: Part | PairResults) -> None:
         """Take in the result of a walk, or the results of the pair with the findings of the last walk."""
-        if isinstance(told, Lanework):
+        if isinstance(told, PairResults):
             self.work, self.looking = told, None
         else:
             self.number += 1
@@ -141,15 +141,15 @@ def shard_seed(manifest: Manifest, round_number: int, shard: int) -> int:
 def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = None) -> Iterator[Row]:
     """The rows of a shard in a round. ``parent`` is a stream that ends when no process waits for the rows any more."""
     seed = shard_seed(manifest, round_number, shard)
-    for lane in manifest.lanes:
-        walker = LaneWalker(manifest, lane, seed, parent)
+    for pair in manifest.pairs:
+        walker = PairWalker(manifest, pair, seed, parent)
         walker.walk_all()
-        yield from lane_rows(lane, walker.work)
+        yield from pair_rows(pair, walker.work)
 
 
-def lane_rows(lane: Lane, work: Lanework) -> Iterator[Row]:
+def pair_rows(pair: Pair, work: PairResults) -> Iterator[Row]:
     """The results of a pair as rows, always in the same order."""
-    head = lane.subject, lane.profile
+    head = pair.subject, pair.profile
     for name in ("walks", "operations", "counted", "failing"):
         yield Row(FIGURE, *head, name, count=work.figures[name])
     yield Row(FIGURE, *head, "milliseconds", count=round(1000 * work.seconds))

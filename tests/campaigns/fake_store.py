@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Manifest, Pair
 from broker_tck.spark_fuzz.report.facts import required
 from broker_tck.spark_fuzz.store.rows import TABLES, Key, arrow_schema
 
@@ -55,10 +55,10 @@ class FakeSource:
         return {key: self.told.get(key) or text(key, lengths[key], self.message) for key in keys}
 
 
-def manifest_of(lanes: Sequence[tuple[str, str]], seed: int, shards: int) -> Manifest:
+def manifest_of(pairs: Sequence[tuple[str, str]], seed: int, shards: int) -> Manifest:
     return Manifest(
         contract=CONTRACT,
-        lanes=[Lane(*lane) for lane in lanes],
+        pairs=[Pair(*pair) for pair in pairs],
         seed=seed,
         shards=shards,
         operations=100_000,
@@ -109,7 +109,7 @@ def text(key: Key, length: int, message: str = "") -> str:
 
 
 def campaign(
-    lanes: Sequence[tuple[str, str]] = BUNDLED,
+    pairs: Sequence[tuple[str, str]] = BUNDLED,
     rounds: int = 40,
     findings: Sequence[Row] = (),
     never: Mapping[str, Sequence[str]] | None = None,
@@ -127,26 +127,26 @@ def campaign(
     ``never`` has the rules that a subject never met, ``unfinished`` the rounds in which a shard was not finished.
     """
     rng, rows = Random(seed), []
-    failing = {lane: sum(f[4] for f in findings if f[:2] == lane) for lane in lanes}
+    failing = {pair: sum(f[4] for f in findings if f[:2] == pair) for pair in pairs}
     for number in range(rounds):
-        for lane in lanes:
-            failed = failing[lane] // rounds + (failing[lane] % rounds if not number else 0)
+        for pair in pairs:
+            failed = failing[pair] // rounds + (failing[pair] % rounds if not number else 0)
             made = walks + rng.randrange(walks // 20)
-            rows += lane_rows(
-                rng, number, lane, made, failed, (never or {}).get(lane[0], ()), lane[0] in growing, speed
+            rows += pair_rows(
+                rng, number, pair, made, failed, (never or {}).get(pair[0], ()), pair[0] in growing, speed
             )
         rows += machine_rows(rng, number, hosts, slow)
         if number in unfinished:
             why = f"its process ended with status -9: {message or 'killed'}"
             rows += [(number, "unfinished", "", "", why, f"round {number}, shard 3, seed {97 * number}", 1)]
-    manifest = manifest_of(lanes, seed, SHARDS * len(hosts))
+    manifest = manifest_of(pairs, seed, SHARDS * len(hosts))
     return FakeSource(manifest, rows, list(findings), message=message)
 
 
-def lane_rows(
+def pair_rows(
     rng: Random,
     number: int,
-    lane: tuple[str, str],
+    pair: tuple[str, str],
     walks: int,
     failing: int,
     never: Sequence[str],
@@ -161,12 +161,12 @@ def lane_rows(
         "failing": failing,
         "milliseconds": int(walks * 4 / speed),
     }
-    rows = [(number, "figure", *lane, name, "", count) for name, count in figures.items()]
-    for rule in required(CONTRACT, *lane):
+    rows = [(number, "figure", *pair, name, "", count) for name, count in figures.items()]
+    for rule in required(CONTRACT, *pair):
         if rule not in never and (met := met_in(rng, rule, counted)):
-            rows += [(number, "rule", *lane, rule, "", met * 3), (number, "rule_walks", *lane, rule, "", met)]
+            rows += [(number, "rule", *pair, rule, "", met * 3), (number, "rule_walks", *pair, rule, "", met)]
     states = 900 if growing else 4000 // (number + 1) ** 2
-    return [*rows, (number, "states", *lane, "", "", states), (number, "findings", *lane, "", "", int(bool(failing)))]
+    return [*rows, (number, "states", *pair, "", "", states), (number, "findings", *pair, "", "", int(bool(failing)))]
 
 
 def met_in(rng: Random, rule: str, counted: int) -> int:
@@ -207,22 +207,22 @@ def rich() -> FakeSource:
         found(*odd, "DD-21,DD-33", "add; advance; advance; has", 3, 9, 30),
         *(found(*odd, "DD-20", f"shape {n}", 1, 12, 12 + n) for n in range(20)),
     ]
-    lanes = [("time-bucket", "timebucket-ideal"), odd, mutant]
+    pairs = [("time-bucket", "timebucket-ideal"), odd, mutant]
     never = {odd[0]: ["DD-08", "DD-35"]}
     hosts = [f"worker-{n}.campaigns.example" for n in range(5)]
-    return campaign(lanes, 40, findings, never, [odd[0]], hosts, slow=hosts[3:4], unfinished=[3, 17], message=NASTY)
+    return campaign(pairs, 40, findings, never, [odd[0]], hosts, slow=hosts[3:4], unfinished=[3, 17], message=NASTY)
 
 
 def flood(count: int, subjects: int = 53, rounds: int = 100, length: int = 14) -> FakeSource:
     """So many findings, spread over many pairs."""
     rng = Random(3)
-    lanes = [(f"mutant:number-{n}-with-a-name-of-usual-length", "timebucket-ideal") for n in range(subjects)]
-    rules = required(CONTRACT, *lanes[0])
+    pairs = [(f"mutant:number-{n}-with-a-name-of-usual-length", "timebucket-ideal") for n in range(subjects)]
+    rules = required(CONTRACT, *pairs[0])
     findings = []
     for number in range(count):
         named = rng.sample(rules, 1 + (number % 3 == 0))
         row = found(
-            *lanes[number % subjects],
+            *pairs[number % subjects],
             ",".join(sorted(named)),
             f"add; get; advance {number}",
             1 + number % 9,
@@ -230,7 +230,7 @@ def flood(count: int, subjects: int = 53, rounds: int = 100, length: int = 14) -
             number % rounds,
         )
         findings.append(row)
-    return campaign(lanes, rounds, findings, growing=[lanes[0][0]])
+    return campaign(pairs, rounds, findings, growing=[pairs[0][0]])
 
 
 def tiny() -> FakeSource:

@@ -32,7 +32,7 @@ def test_campaign_ends_when_enough_is_found(cli: Cli, store: Path) -> None:
         ("mutant:strict-rounded-down", "DD-05"),
         ("mutant:duplicate-counted", "DD-11"),
     }
-    heap = next(lane for lane in told["lanes"] if lane["subject"] == "heap")
+    heap = next(pair for pair in told["lanes"] if pair["subject"] == "heap")
     assert heap["failing"] == 0 < heap["walks"]
     assert heap["states"] > 100
 

@@ -99,12 +99,12 @@ def test_what_a_subject_prints_is_passed_on_up_to_a_limit(start: Start, tmp_path
     (tmp_path / "prints.py").write_text(PRINTS, encoding="utf-8")
     limits = ["--rounds", 1, "--shards", 1, "--operations", 400, "--processes", 1]
     ended = start("fuzz", "--store", "store", "--subject", "prints:Much", *limits, "--json").end()
-    assert [lane["failing"] for lane in json.loads(ended.out)["lanes"]] == [0]
+    assert [pair["failing"] for pair in json.loads(ended.out)["lanes"]] == [0]
     assert ended.err.count("and on\n") < 2 * 64 * 1024 / len("and on\n")
     assert "broker-tck: prints:Much prints more than 64 KiB; the rest is left out\n" in ended.err
 
 
-def test_resident_subject_comes_up_once_a_shard_and_lane(start: Start, tmp_path: Path) -> None:
+def test_resident_subject_comes_up_once_a_shard_and_pair(start: Start, tmp_path: Path) -> None:
     shutil.copy(resident.__file__, tmp_path)
     (tmp_path / "kit.jar").write_text("jar", encoding="utf-8")
     subjects = [word for name in ("resident:Jarred", CONFORMING, "resident:Spins") for word in ("--subject", name)]

@@ -103,12 +103,12 @@ def test_a_bound_is_never_said_smaller_than_it_is() -> None:
 # ---- Figures
 
 
-def test_the_bound_of_a_rule_is_by_the_counted_walks_that_met_it_and_that_of_a_lane_by_all_that_passed() -> None:
+def test_the_bound_of_a_rule_is_by_the_counted_walks_that_met_it_and_that_of_a_pair_by_all_that_passed() -> None:
     rows = [figure(name, count) for name, count in (("walks", 1000), ("failing", 400), ("counted", 120))]
     rows += [(0, "rule_walks", *HEAP, "DD-06", "", 37)]
-    (lane,) = report_of(FakeSource(manifest_of([HEAP], 1, 1), rows, []), "store").lanes
-    assert lane.failure_bound == failure_bound(600)
-    rules = {each.rule.number: each for each in lane.rules}
+    (pair,) = report_of(FakeSource(manifest_of([HEAP], 1, 1), rows, []), "store").pairs
+    assert pair.failure_bound == failure_bound(600)
+    rules = {each.rule.number: each for each in pair.rules}
     assert (rules["DD-06"].met, rules["DD-06"].bound) == (37, failure_bound(37))
     assert rules["DD-07"].missing
     page = report_html(FakeSource(manifest_of([HEAP], 1, 1), rows, []), "store")
@@ -145,17 +145,17 @@ def test_the_figures_are_those_of_the_rows() -> None:
     sums: Counter[tuple[Any, ...]] = Counter()
     for _, *key, count in source.figure_rows:
         sums[tuple(key)] += count
-    for lane in report.lanes:
+    for pair in report.pairs:
         for name in ("walks", "operations", "counted", "failing", "milliseconds"):
-            assert getattr(lane, name) == sums["figure", *lane.name, name, ""]
-        assert {rule: met for rule, met in lane.met.items() if met} == {
-            key[3]: count for key, count in sums.items() if key[:3] == ("rule_walks", *lane.name)
+            assert getattr(pair, name) == sums["figure", *pair.name, name, ""]
+        assert {rule: met for rule, met in pair.met.items() if met} == {
+            key[3]: count for key, count in sums.items() if key[:3] == ("rule_walks", *pair.name)
         }
-        assert (lane.curve.operations[-1], lane.curve.states[-1]) == (
-            lane.operations,
-            sums["states", *lane.name, "", ""],
+        assert (pair.curve.operations[-1], pair.curve.states[-1]) == (
+            pair.operations,
+            sums["states", *pair.name, "", ""],
         )
-        assert lane.speed == lane.operations / lane.milliseconds * 1000
+        assert pair.speed == pair.operations / pair.milliseconds * 1000
     assert sum(report.figures.milliseconds) == sums["round", "", "", "milliseconds", ""]
 
 
@@ -229,12 +229,12 @@ def test_the_cover_takes_the_rule_of_most_walks_then_shapes_then_number(
 
 
 def test_a_rule_that_the_profile_replaces_counts_as_exercised() -> None:
-    lane = ("heap", "heap")
-    (found_lane,) = report_of(campaign([lane], never={"heap": ["DD-02"]}), "store").lanes
-    replaced = next(each for each in found_lane.rules if each.rule.number == "DD-02")
+    pair = ("heap", "heap")
+    (found_pair,) = report_of(campaign([pair], never={"heap": ["DD-02"]}), "store").pairs
+    replaced = next(each for each in found_pair.rules if each.rule.number == "DD-02")
     assert replaced.replaced
-    assert found_lane.never == []
-    assert ">deviation<" in report_html(campaign([lane], never={"heap": ["DD-02"]}), "store")
+    assert found_pair.never == []
+    assert ">deviation<" in report_html(campaign([pair], never={"heap": ["DD-02"]}), "store")
 
 
 GOOD, BAD, NEITHER = ' class="good"', ' class="bad"', ""
@@ -358,8 +358,8 @@ def test_what_a_subject_says_is_escaped() -> None:
     assert "\\u202egnp.exe" in page
     assert not re.search("[\x00-\x08\x1b\u202e]", page)
     name = '"><img src=x onerror=alert(1)>:T'
-    lane = (name, "heap")
-    odd = report_html(campaign([lane], findings=[found(*lane, "DD-05", "add", 1)]), f"store {name}")
+    pair = (name, "heap")
+    odd = report_html(campaign([pair], findings=[found(*pair, "DD-05", "add", 1)]), f"store {name}")
     assert "<img" not in odd
 
 
@@ -401,8 +401,8 @@ def test_a_real_finding_is_told_in_full() -> None:
     finding = kit.found(subject, kit.first_failing(subject))
     assert finding
     row = row_of(replace(finding, note="A note."))
-    lane = (row.subject, row.profile)
-    source = campaign([lane], findings=[found(*lane, row.name, row.key, 4, row.length)])
+    pair = (row.subject, row.profile)
+    source = campaign([pair], findings=[found(*pair, row.name, row.key, 4, row.length)])
     source.told = {(row.subject, row.profile, row.name, row.key): row.text}
     page = report_html(source, "store")
     (each,) = told(source, entries(source.findings()))
@@ -486,9 +486,9 @@ def test_a_finding_is_a_failure_and_a_rule_never_exercised_is_skipped() -> None:
     root = ET.fromstring(junit_xml(source).encode())
     assert root.tag == "testsuites"
     cases = {(c.get("classname"), str(c.get("name"))[:5]): c for c in root.iter("testcase")}
-    odd = source.manifest.lanes[1]
-    lane = f"{CONTRACT}.{odd.subject}.{odd.profile}"
-    assert cases[lane, "DD-08"].find("skipped") is not None
+    odd = source.manifest.pairs[1]
+    pair = f"{CONTRACT}.{odd.subject}.{odd.profile}"
+    assert cases[pair, "DD-08"].find("skipped") is not None
     failure = cases[f"{CONTRACT}.mutant:strict-rounded-down.timebucket-ideal", "DD-05"].find("failure")
     assert failure is not None
     assert failure.get("message") == "950 walks failed, in 3 shapes; first in round 0"
@@ -496,12 +496,12 @@ def test_a_finding_is_a_failure_and_a_rule_never_exercised_is_skipped() -> None:
     assert "broker-tck replay --subject" in str(failure.text)
     assert cases[f"{CONTRACT}.shards", "round"].get("name") == "round 17, shard 3, seed 1649"
     assert (root.get("failures"), root.get("skipped")) == ("5", "2")
-    rules = sum(len(required(CONTRACT, *each)) for each in lanes(source))
+    rules = sum(len(required(CONTRACT, *each)) for each in pairs(source))
     assert root.get("tests") == str(len(list(root.iter("testcase")))) == str(rules + 2)
     assert [suite.get("failures") for suite in root] == ["0", "2", "1", "2"]
     skipped = [each.get("message") for each in ET.fromstring(junit_xml(tiny())).iter("skipped")]
     assert "not counted yet in 6 counted walks" in skipped
 
 
-def lanes(source: FakeSource) -> list[tuple[str, str]]:
-    return [(lane.subject, lane.profile) for lane in source.manifest.lanes]
+def pairs(source: FakeSource) -> list[tuple[str, str]]:
+    return [(pair.subject, pair.profile) for pair in source.manifest.pairs]

@@ -25,7 +25,7 @@ from conftest import Cli
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.driver.campaign import code_of
-from broker_tck.spark_fuzz.driver.manifest import Lane, Manifest
+from broker_tck.spark_fuzz.driver.manifest import Manifest, Pair
 from broker_tck.spark_fuzz.driver.rounds import TRIES, Rounds
 from broker_tck.spark_fuzz.executors.spark import Spark, task
 from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, Row, trouble
@@ -34,7 +34,7 @@ from broker_tck.spark_fuzz.worker import process as worker_process
 from broker_tck.spark_fuzz.worker.shard import shard_rows, shard_seed
 from broker_tck.spark_fuzz.worker.task import SCHEMA, Worker, batch_of, machine
 
-PLAIN = Lane("time-bucket", "timebucket-ideal")
+PLAIN = Pair("time-bucket", "timebucket-ideal")
 HOURS = 10**12
 """Operations that nobody waits for."""
 LEAVES = '''
@@ -67,10 +67,10 @@ class Killer(TimeBucketTracker):
 '''
 
 
-def manifest(operations: int = 500, shards: int = 1, *lanes: Lane) -> Manifest:
+def manifest(operations: int = 500, shards: int = 1, *pairs: Pair) -> Manifest:
     """A campaign of code that is here."""
-    known = refresh.manifest([*lanes] or [PLAIN], operations)
-    return msgspec.structs.replace(known, shards=shards, code=code_of(known.lanes))
+    known = refresh.manifest([*pairs] or [PLAIN], operations)
+    return msgspec.structs.replace(known, shards=shards, code=code_of(known.pairs))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_process_that_a_subject_leaves_behind_holds_nobody_up(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("leaves.py").write_text(LEAVES, encoding="utf-8")
-    known = manifest(HOURS, 1, Lane("leaves:Behind", PLAIN.profile))
+    known = manifest(HOURS, 1, Pair("leaves:Behind", PLAIN.profile))
     left: list[int] = []
 
     def end() -> None:
@@ -235,7 +235,7 @@ def test_worker_with_other_code_or_without_a_file_refuses(monkeypatch: pytest.Mo
     monkeypatch.syspath_prepend(str(Path(resident.__file__).parent))
     (tmp_path / "kit.jar").write_text("jar", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    known = manifest(500, 1, Lane("resident:Jarred", PLAIN.profile))
+    known = manifest(500, 1, Pair("resident:Jarred", PLAIN.profile))
     (tmp_path / "kit.jar").unlink()
     assert refusals(known) == [
         f"the executor on {gethostname()} has no such subject: resident:Jarred: its file kit.jar does not exist"

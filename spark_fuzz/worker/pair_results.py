@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 @dataclass
-class Lanework:
+class PairResults:
     """The results of a pair's walks in a shard and round so far."""
 
     figures: Counter[str] = field(default_factory=Counter)
