@@ -1,69 +1,29 @@
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.apache.pulsar.client.api.MessageId.earliest;
 import static org.apache.pulsar.client.api.MessageId.latest;
 
-import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Optional;
-import java.util.Set;
+import java.util.List;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
-import org.apache.bookkeeper.client.BookKeeperAdmin;
-import org.apache.bookkeeper.common.component.LifecycleComponentStack;
-import org.apache.bookkeeper.conf.ServerConfiguration;
-import org.apache.bookkeeper.mledger.ManagedLedger;
-import org.apache.bookkeeper.server.Main;
-import org.apache.bookkeeper.server.conf.BookieConfiguration;
-import org.apache.pulsar.broker.PulsarService;
-import org.apache.pulsar.broker.ServiceConfiguration;
 import org.apache.pulsar.client.admin.PulsarAdmin;
 import org.apache.pulsar.client.api.MessageId;
 import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.Schema;
-import org.apache.pulsar.common.policies.data.ClusterData;
-import org.apache.pulsar.common.policies.data.TenantInfo;
-import org.apache.zookeeper.server.NIOServerCnxnFactory;
-import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
  * A subscription that nobody reads loses its messages after another one was deleted.
  *
  * <p>The same steps are taken on two topics of one broker, with the admin and the client alone. They differ in one
  * call: on the first topic, s4 is deleted. Arguments: the folder for all data, and how many entries a ledger holds.
- * The exit status is one of those below; any other says that the run did not come to its end.
  */
-public class SlowSubscription {
-    static final int NOT_LOST = 10;
-    static final int LOST = 11;
-    static final int NO_VERDICT = 12;
-    static final PrintStream STORY = System.out;
-    static final String HOST = "127.0.0.1";
-    static final String CLUSTER = "one";
-    static final String NAMESPACE = "example/r-01";
-
+class SlowSubscription {
     public static void main(String[] arguments) {
-        System.setOut(System.err); // what the servers log
-        int status = NO_VERDICT;
-        try (var servers = new Servers(Path.of(arguments[0]), Integer.parseInt(arguments[1]));
-                var admin = PulsarAdmin.builder().serviceHttpUrl(servers.broker.getWebServiceAddress()).build();
-                var client = PulsarClient.builder().serviceUrl(servers.broker.getBrokerServiceUrl()).build()) {
-            servers.makeNamespace(admin);
-            STORY.printf("Pulsar %s: %s, %s, %s; Java %s%n", admin.brokers().getVersion(), jar(ManagedLedger.class),
-                    jar(BookKeeperAdmin.class), jar(ZooKeeperServer.class), System.getProperty("java.version"));
-            STORY.printf("One broker, one bookie, ZooKeeper; entries to a ledger: %s%n%n", arguments[1]);
-            var story = new Story(new Topic("deleted", admin, client), new Topic("kept", admin, client));
-            status = story.tell();
-        } catch (Throwable error) {
-            STORY.println("The run did not come to its end: " + error);
-            error.printStackTrace();
-        } finally {
-            Runtime.getRuntime().halt(status); // a server's thread may still run
-        }
+        WholeBroker.tell(arguments[0], settings -> {
+            settings.setManagedLedgerMaxEntriesPerLedger(Integer.parseInt(arguments[1]));
+            settings.setManagedLedgerMinLedgerRolloverTimeMinutes(0);
+        }, servers -> {
+            WholeBroker.say("One broker, one bookie, ZooKeeper; entries to a ledger: %s%n", arguments[1]);
+            return new Story(new Topic("deleted", servers), new Topic("kept", servers)).tell();
+        });
     }
 
     /** The steps, in a line each: on the topic where s4 is deleted, and on the one where it is kept. */
@@ -81,7 +41,7 @@ public class SlowSubscription {
             line("s4 is deleted", topic -> topic == deleted ? topic.delete("s4") : "no");
             line("s1 receives and acknowledges", topic -> topic.receive("s1"));
             line("s3 receives and acknowledges", topic -> topic.receive("s3"));
-            reached(10, () -> deleted.backlog("s6") == 0); // a broker that is mended never does
+            WholeBroker.reached(10, () -> deleted.backlog("s6") == 0); // a broker that is mended never does
             look();
             line("an operator asks for a trimming", topic -> topic.trim());
             look();
@@ -95,29 +55,25 @@ public class SlowSubscription {
             line("    backlog of s6", topic -> topic.backlog("s6"));
         }
 
-        void line(String step, Step take) throws Exception {
-            STORY.printf("%-40s  %-10s  %s%n", step, take.on(deleted), take.on(kept));
+        void line(String step, WholeBroker.Step<Topic> take) throws Exception {
+            WholeBroker.line(step, List.of(deleted, kept), take);
         }
 
         int verdict(int afterDeletion, int otherwise, int sent) {
-            STORY.println();
+            WholeBroker.say("");
             if (otherwise < sent) {
-                STORY.println("NO VERDICT: messages were also lost where s4 was kept.");
-                return NO_VERDICT;
+                WholeBroker.say("NO VERDICT: messages were also lost where s4 was kept.");
+                return WholeBroker.NO_VERDICT;
             }
             if (afterDeletion == sent) {
-                STORY.printf("NOT LOST: s6 received all %d messages on both topics.%n", sent);
-                return NOT_LOST;
+                WholeBroker.say("NOT LOST: s6 received all %d messages on both topics.", sent);
+                return WholeBroker.NO_HARM;
             }
-            STORY.printf("LOST: after s4 was deleted, s6 received %d of %d messages, the first of them message %d.%n",
+            WholeBroker.say("LOST: after s4 was deleted, s6 received %d of %d messages, the first of them message %d.",
                     afterDeletion, sent, deleted.received.first());
-            STORY.printf("Where s4 was kept, it received %d of %d.%n", otherwise, sent);
-            return LOST;
+            WholeBroker.say("Where s4 was kept, it received %d of %d.", otherwise, sent);
+            return WholeBroker.HARM;
         }
-    }
-
-    interface Step {
-        Object on(Topic topic) throws Exception;
     }
 
     /** A topic, and what a user does with it. */
@@ -129,12 +85,11 @@ public class SlowSubscription {
         int sent = 0;
         TreeSet<Integer> received;
 
-        Topic(String title, PulsarAdmin admin, PulsarClient client) throws Exception {
+        Topic(String title, WholeBroker servers) throws Exception {
             this.title = title;
-            this.name = "persistent://" + NAMESPACE + "/s4-" + title;
-            this.admin = admin;
-            this.client = client;
-            admin.topics().createNonPartitionedTopic(name);
+            this.name = servers.topic("s4 " + title);
+            this.admin = servers.admin;
+            this.client = servers.client;
         }
 
         String open(String subscription, MessageId position) throws Exception {
@@ -177,7 +132,7 @@ public class SlowSubscription {
                     }
                 }
             }
-            if (!reached(30, () -> backlog(subscription) == 0)) {
+            if (!WholeBroker.reached(30, () -> backlog(subscription) == 0)) {
                 throw new IllegalStateException("acknowledged, and still a backlog: " + subscription + " of " + name);
             }
             return received.size() + " of " + sent;
@@ -190,79 +145,5 @@ public class SlowSubscription {
         long backlog(String subscription) throws Exception {
             return admin.topics().getStats(name).getSubscriptions().get(subscription).getMsgBacklog();
         }
-    }
-
-    /** ZooKeeper, one bookie and one broker, all in this process and on loopback only. */
-    static class Servers implements AutoCloseable {
-        final NIOServerCnxnFactory zookeeper = new NIOServerCnxnFactory();
-        final LifecycleComponentStack bookie;
-        final PulsarService broker;
-
-        Servers(Path folder, int entriesPerLedger) throws Exception {
-            var data = Files.createDirectories(folder.resolve("zookeeper")).toFile();
-            zookeeper.configure(new InetSocketAddress(HOST, 0), 100);
-            zookeeper.startup(new ZooKeeperServer(data, data, 2000));
-            var metadata = HOST + ":" + zookeeper.getLocalPort();
-
-            var storage = new ServerConfiguration();
-            storage.setMetadataServiceUri("zk+null://" + metadata + "/ledgers");
-            storage.setJournalDirName(folder.resolve("journal").toString());
-            storage.setLedgerDirNames(new String[] {folder.resolve("ledgers").toString()});
-            storage.setListeningInterface(NetworkInterface.getByInetAddress(InetAddress.getByName(HOST)).getName());
-            storage.setAdvertisedAddress(HOST);
-            storage.setAllowLoopback(true);
-            storage.setAllowEphemeralPorts(true);
-            storage.setBookiePort(0);
-            BookKeeperAdmin.initNewCluster(storage);
-            bookie = Main.buildBookieServer(new BookieConfiguration(storage));
-            bookie.start();
-
-            var settings = new ServiceConfiguration();
-            settings.setClusterName(CLUSTER);
-            settings.setMetadataStoreUrl("zk:" + metadata);
-            settings.setBindAddress(HOST);
-            settings.setAdvertisedAddress(HOST);
-            settings.setBrokerServicePort(Optional.of(0));
-            settings.setWebServicePort(Optional.of(0));
-            settings.setLoadBalancerOverrideBrokerNicSpeedGbps(Optional.of(1.0)); // 3.0 needs it on a virtual machine
-            settings.setManagedLedgerDefaultEnsembleSize(1); // one bookie
-            settings.setManagedLedgerDefaultWriteQuorum(1);
-            settings.setManagedLedgerDefaultAckQuorum(1);
-            settings.setManagedLedgerMaxEntriesPerLedger(entriesPerLedger);
-            settings.setManagedLedgerMinLedgerRolloverTimeMinutes(0);
-            broker = new PulsarService(settings);
-            broker.start();
-        }
-
-        void makeNamespace(PulsarAdmin admin) throws Exception {
-            admin.clusters().createCluster(CLUSTER, ClusterData.builder().serviceUrl(broker.getWebServiceAddress())
-                    .brokerServiceUrl(broker.getBrokerServiceUrl()).build());
-            var tenant = TenantInfo.builder().allowedClusters(Set.of(CLUSTER)).build();
-            admin.tenants().createTenant(NAMESPACE.split("/")[0], tenant);
-            admin.namespaces().createNamespace(NAMESPACE);
-        }
-
-        @Override
-        public void close() throws Exception {
-            broker.close();
-            bookie.close();
-            zookeeper.shutdown();
-        }
-    }
-
-    /** Waits until a condition holds; false if it does not within so many seconds. */
-    static boolean reached(int seconds, Callable<Boolean> condition) throws Exception {
-        long end = System.nanoTime() + SECONDS.toNanos(seconds);
-        while (!condition.call()) {
-            if (System.nanoTime() > end) {
-                return false;
-            }
-            MILLISECONDS.sleep(50);
-        }
-        return true;
-    }
-
-    static Path jar(Class<?> type) throws Exception {
-        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).getFileName();
     }
 }
