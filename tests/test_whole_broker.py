@@ -1,4 +1,4 @@
-"""The example that takes a finding to a whole broker, run without one: what it asks for, and what it says."""
+"""The examples that take a finding to a whole broker, run without one: what they ask for, and what they say."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from types import ModuleType
 import pytest
 
 REPO = Path(__file__).parents[1]
-EXAMPLE = REPO / "examples" / "r-01"
-PAGES = [REPO / "docs" / "r-01.md", EXAMPLE / "README.md"]
-COMMAND = "python examples/r-01/run.py"
+NAMES = ["r-01", "set-clock"]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
 -version) echo 'openjdk version "17.0.15"' >&2 ;;
+-m) exit ${COMPILED:-0} ;;
 *) echo told; exit ${STATUS:-0} ;;
 esac
 """
@@ -33,12 +32,12 @@ def script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def ran(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """The example, where commands are those of the folder's `bin`, and temporary files lie in its `tmp`."""
+def ran(folder: Path, *words: str, name: str = "r-01", **more: str) -> subprocess.CompletedProcess[str]:
+    """An example, where commands are those of the folder's `bin`, and temporary files lie in its `tmp`."""
     (folder / "tmp").mkdir(exist_ok=True)
     places = {"PATH": "bin", "TMPDIR": "tmp", "JARS": "pulsar-broker-4.2.4.jar"}
     environment = {name: str(folder / where) for name, where in places.items()} | more
-    command = (sys.executable, str(EXAMPLE / "run.py"), *words)
+    command = (sys.executable, str(REPO / "examples" / name / "run.py"), *words)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert not [*(folder / "tmp").iterdir()], "the folder for the data is left behind"
     return done
@@ -60,10 +59,17 @@ def jar_for(java: int, folder: Path) -> None:
         )
 
 
-def test_help_says_what_the_exit_status_means(tmp_path: Path) -> None:
-    done = ran(tmp_path, "--help")
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("r-01", "0, no message was lost; 1, messages were lost; 2,"),
+        ("set-clock", "0, the message came in time; 1, it was late; 2,"),
+    ],
+)
+def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:
+    done = ran(tmp_path, "--help", name=name)
     assert done.returncode == 0
-    assert "Exit status: 0, no message was lost; 1, messages were lost; 2," in done.stdout
+    assert f"Exit status: {says}" in done.stdout
 
 
 @pytest.mark.parametrize("words", [("four",), ("4.2",), ("4.2.4", "--entries", "0"), ("--limit", "soon")])
@@ -78,6 +84,25 @@ def test_the_verdict_is_the_exit_status(tools: Path, status: str, ours: int) -> 
     done = ran(tools, "--entries", "5", STATUS=status)
     assert (done.returncode, done.stdout) == (ours, "told\n")
     assert done.stderr == ("r-01: no verdict; --log FILE keeps what the servers log\n" if ours == 3 else "")
+
+
+def test_steps_that_do_not_compile_give_no_verdict(tools: Path) -> None:
+    done = ran(tools, name="set-clock", COMPILED="1", STATUS="10")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "set-clock: no verdict; --log FILE keeps what the servers log\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "seen"),
+    [
+        ("r-01", (), "SlowSubscription 1"),
+        ("r-01", ("--entries", "5"), "SlowSubscription 5"),
+        ("set-clock", (), "SetClock 60"),
+    ],
+)
+def test_steps_take_one_number(tools: Path, name: str, words: tuple[str, ...], seen: str) -> None:
+    script(tools / "bin" / "java", JAVA.replace("echo told", "echo $7 $9"))
+    assert ran(tools, *words, name=name, STATUS="10").stdout == f"{seen}\n"
 
 
 def one_line(done: subprocess.CompletedProcess[str], says: str) -> None:
@@ -95,7 +120,9 @@ def test_own_classes_come_first(tools: Path) -> None:
     (tools / "own").mkdir()
     done = ran(tools, "--classpath", str(tools / "own"), STATUS="10")
     release = tools / "pulsar-broker-4.2.4.jar"
-    assert done.stdout == f"Before the jars of the release: {tools / 'own'}\n{tools / 'own'}:{release}\n"
+    before, classes = done.stdout.splitlines()
+    assert before == f"Before the jars of the release: {tools / 'own'}"
+    assert classes.startswith(f"{tools / 'own'}:{release}:")
 
 
 def test_no_java(tmp_path: Path) -> None:
@@ -134,10 +161,9 @@ def test_jars_that_cannot_be_had(tools: Path, told: str, says: str) -> None:
 # ---- The pages
 
 
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    """The example's script, which is in no package."""
-    spec = spec_from_file_location("r01_run", EXAMPLE / "run.py")
+def example(name: str) -> ModuleType:
+    """The script of an example, which is in no package."""
+    spec = spec_from_file_location("run", REPO / "examples" / name / "run.py")
     assert spec
     assert spec.loader
     module = module_from_spec(spec)
@@ -145,9 +171,12 @@ def example() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", PAGES, ids=["page", "readme"])
-def test_command_lines_of_the_pages_parse(page: Path, example: ModuleType) -> None:
-    lines = re.findall(rf"{re.escape(COMMAND)}[^`\n|]*", page.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("page", ["docs/{}.md", "examples/{}/README.md"])
+def test_command_lines_of_the_pages_parse(page: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])  # an example adds the folder that it shares with others
+    command = re.escape(f"python examples/{name}/run.py")
+    lines = re.findall(rf"{command}[^`\n|]*", (REPO / page.format(name)).read_text(encoding="utf-8"))
     assert lines
     for line in lines:
-        assert example.parser().parse_args(shlex.split(line, comments=True)[2:])
+        assert example(name).EXAMPLE.parser().parse_args(shlex.split(line, comments=True)[2:])

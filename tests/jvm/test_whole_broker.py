@@ -1,0 +1,33 @@
+"""Findings on a whole broker of a release: the examples end as their pages say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).parents[2]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "words"), [("r-01", ()), ("set-clock", ("--wait", "15"))], ids=["r-01", "set-clock"])
+def test_harm_is_as_its_page_shows(name: str, words: tuple[str, ...]) -> None:
+    """On a whole broker of 4.2.4, an example prints what its page shows, times aside, and ends with exit status 1."""
+    command = (sys.executable, str(REPO / "examples" / name / "run.py"), "4.2.4", *words)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=640, check=False)
+    if done.returncode == 2 and not os.environ.get("CI"):
+        pytest.skip(done.stderr.strip())
+    page = (REPO / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    told = re.search(rf"```console\n\$ python examples/{name}/run\.py\n(.*?)```", page, flags=re.DOTALL)
+    assert told
+    assert said(done.stdout) == said(told[1]), done.stderr
+    assert done.returncode == 1
+
+
+def said(text: str) -> list[list[str]]:
+    """The words of each line, without the version of Java, and how long something took."""
+    return [line.split() for line in re.sub(r"; Java .*|[\d.]+ s\b", "", text).splitlines()]
