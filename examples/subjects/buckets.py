@@ -276,6 +276,8 @@ class Tracker:
         at = self.next_time()
         if at != self.target or not self.held:
             self.disarm()
+            if self.last_run > self.clock():
+                self.last_run = -1  # the clock was set back
             if self.held and at > self.clock():
                 earliest = at if self.last_run < 0 else self.last_run + self.tick
                 self.target, self.timeout = at, self.timer.new_timeout(max(at, earliest), self.fired)

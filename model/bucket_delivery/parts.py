@@ -287,18 +287,18 @@ def messages(buckets: Iterable[Bucket]) -> int:
     return sum(bucket.size for bucket in buckets)
 
 
-class Timer(timer.Timer):
+class Timer(timer.WallTimer):
     """A timer that can be told to fire at once."""
 
     @rule("BD-42")
     def fire_at_once(self) -> None:
         """When a load ends, the timer fires at once, in place of the timeout that was armed."""
         self.cancel()
-        self.forget(self.now)
-        self.arm_at(self.now)
+        self.forget(self.reading())
+        self.arm_at(self.reading())
 
     def arm_at(self, moment: int) -> None:
         """Arm for a moment, however soon after the last run."""
-        self.timeout = moment
+        self.timeout, self.others = moment, []
         self.armed.append(moment)
         self.armed.sort()

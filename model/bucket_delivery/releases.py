@@ -36,13 +36,13 @@ from broker_tck.model.bucket_delivery.stored import (
     started,
 )
 from broker_tck.model.java_collections import hash_order
-from broker_tck.model.parts.timer import BegunAtZero
+from broker_tck.model.parts.timer import ReleasedTimer
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import replaced
 
 LAST_ENTRY = 2**32 - 1
 """The entry id that bitmaps have, but never find: they are asked for a range, which ends at 2^32 then."""
-BROKEN: tuple[str, ...] = ("BD-02", "BD-19", "BD-44")
+BROKEN: tuple[str, ...] = ("BD-02", "BD-19", "BD-44", "BD-49")
 """The rules that every release breaks in more than its clauses."""
 
 
@@ -142,8 +142,10 @@ def read_remains(recovery: Recovery, bucket: Bucket) -> tuple[int, Segment]:
 
 
 EVERY_RELEASE: dict[str, Any] = {
-    "timer.target": BegunAtZero.target,
-    "timer.earliest_at_first": BegunAtZero.earliest_at_first,
+    "timer.target": ReleasedTimer.target,
+    "timer.earliest_at_first": ReleasedTimer.earliest_at_first,
+    "timer.remembered": ReleasedTimer.remembered,
+    "timer.also_allowed": ReleasedTimer.also_allowed,
     "wake": lambda t: None,
     "may_arm": no,
     "has_closed": lambda t: all(bucket.created.settled for bucket in t.left),
@@ -495,7 +497,7 @@ class Bucket2025(BucketDelivery):
             "is_orphan": no,
             "next_time": next_time_2025,
             "update_timer": update_timer_2025,
-            "timer.passed": lambda t, wake: wake < t.now,
+            "timer.passed": lambda t, wake: wake < t.reading(),
             "timer.forget": lambda t, wake: Timer.forget(t, wake) if wake is None else None,
             "mutable.takes": takes_2025,
             "maintenance.busy": no,

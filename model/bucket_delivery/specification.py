@@ -268,7 +268,7 @@ class Tracker(Part):
 
     def cutoff(self) -> int:
         """What is not after it is due."""
-        return self.tick.cutoff(self.timer.now)
+        return self.tick.cutoff(self.timer.reading())
 
     # ---- Adding
 
@@ -365,14 +365,13 @@ class Tracker(Part):
 
     def may_arm(self) -> bool:
         """Whether the tracker may arm its timer unasked."""
-        return self.unasked and self.held.count() > 0 and self.next_time() > self.timer.now
+        return self.unasked and self.held.count() > 0 and self.next_time() > self.timer.reading()
 
     def armed(self) -> list[int] | Allowed:
         """The times for which timeouts are armed."""
-        armed = [*self.timer.armed]
         if not self.may_arm():
-            return armed
-        wake = self.next_time()
+            return self.timer.shown()
+        armed, wake = self.timer.armed, self.next_time()
 
         def follow(seen: list[int]) -> None:
             if seen != armed:
@@ -533,6 +532,13 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="issue 26420",
         why="reading again is the dispatcher's part; BD-02 is the tracker's",
     ),
+    invariant(
+        "BD-49",
+        "After an add of a message that was not held, no timeout waits past the message's time, or a tick from now, by "
+        "more than the clock was set forwards.",
+        source="follows from BD-42, DD-22, DD-37 and DD-38; no report upstream is known",
+        needs="jumps",
+    ),
 )
 
 
@@ -609,6 +615,12 @@ class BucketDelivery(Reference):
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
         self.now += ms
         return self.tracker.timer.advance(ms) if self.tracker else []
+
+    def jump(self, by: int) -> None:
+        """Set the clock, forwards or back; no timer fires."""
+        self.now += by
+        if self.tracker:
+            self.tracker.timer.jump(by)
 
     # ---- Calls end
 

@@ -15,7 +15,7 @@ from broker_tck.model.delayed_delivery.specification import (
     Position,
 )
 from broker_tck.model.java_collections import LongHashOrder
-from broker_tck.model.parts.timer import BegunAtZero, WallTimer
+from broker_tck.model.parts.timer import BegunAtZero, ReleasedTimer
 from broker_tck.model.reference import Fault
 
 # ---- What several releases have in place of a clause
@@ -44,16 +44,6 @@ def passed_before_now(timer: BegunAtZero, wake: int) -> bool:
 def counts_on(model: DelayedDelivery) -> int:
     """A closed tracker shows the count as before."""
     return model.count()
-
-
-class ReleasedTimer(BegunAtZero, WallTimer):
-    """A timer that keeps its distance from the last run, even from one that lies ahead of the clock."""
-
-    def remembered(self, last_run: int) -> int:
-        return last_run
-
-    def also_allowed(self, tick: int) -> list[int]:
-        return []
 
 
 class BucketsOf404(Buckets):

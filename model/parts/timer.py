@@ -142,8 +142,8 @@ class WallTimer(Timer):
     The times of armed timeouts are shown as the wall clock will show them if it is not set again.
     """
 
-    def __init__(self, now: int) -> None:
-        super().__init__(now)
+    def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
+        super().__init__(now, fired)
         self.jumped = 0
         """By how much the clock was set in all."""
         self.steady: int | None = None
@@ -176,8 +176,10 @@ class WallTimer(Timer):
     def moment(self, wake: int, tick: int) -> int:
         if self.last_run is not None:
             self.last_run = self.remembered(self.last_run)
-        self.others = [max(wake, other) for other in self.also_allowed(tick)]
-        return super().moment(wake, tick)
+        moment = super().moment(wake, tick)
+        others = {max(wake, other) for other in self.also_allowed(tick)}
+        self.others = sorted(others - {moment})
+        return moment
 
     @rule(
         "DD-38",
@@ -221,3 +223,13 @@ class BegunAtZero(Timer):
 
     def earliest_at_first(self, tick: int) -> int:
         return tick
+
+
+class ReleasedTimer(BegunAtZero, WallTimer):
+    """A timer that keeps its distance from the last run, even from one that lies ahead of the clock."""
+
+    def remembered(self, last_run: int) -> int:
+        return last_run
+
+    def also_allowed(self, tick: int) -> list[int]:
+        return []

@@ -10,7 +10,7 @@ from broker_tck.properties.contracts.bucket_delivery.messages import (
     last_ledger,
     most_ledgers,
 )
-from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config, Fill
+from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config, Fill, Jump
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 2**63 - 2**41
@@ -52,6 +52,8 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
 
 def may(model: BucketDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
     """Whether all positions and times of an operation are there, and not too many ledgers."""
+    if isinstance(operation, Jump):
+        return model.now + operation.by >= 0
     if not isinstance(operation, Fill):
         return True
     ends = operation.at, operation.at + operation.n * operation.apart

@@ -26,7 +26,19 @@ def of_segments(_trace: Sequence[Any], expected: Any, seen: Any) -> bool:
     return [bucket[:2] for bucket in expected] == [bucket[:2] for bucket in seen]
 
 
+def was_set(trace: Sequence[Any]) -> bool:
+    """Whether the clock was set."""
+    return any(operation.tag == "jump" for operation in trace)
+
+
+def ran_and_was_set(trace: Sequence[Any]) -> bool:
+    """Whether the timer may have run, and the clock was set."""
+    return was_set(trace) and any(operation.tag == "adv" for operation in trace)
+
+
 FALLBACKS = (
+    Fallback("DD-38", shows="armed", given=ran_and_was_set),
+    Fallback("DD-37", given=was_set),
     Fallback("BD-39", "crash reopen", "count"),
     Fallback("BD-35", "crash", RESULT, lambda operations: operations[-1].failing > 0),
     Fallback("BD-36", "crash reopen", RESULT),

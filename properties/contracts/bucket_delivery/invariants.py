@@ -21,6 +21,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Fail,
     Fill,
     Get,
+    Jump,
     Lost,
     Reopen,
     ResetTick,
@@ -55,6 +56,8 @@ def seen(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, Step, int
             return
         if isinstance(o, Advance):
             now += o.ms
+        elif isinstance(o, Jump):
+            now += o.by
         elif isinstance(o, ResetTick | Crash | Reopen):
             tick = o.tick if isinstance(o, ResetTick) else config.tick
         cutoff = now if config.strict else now + tick
@@ -154,12 +157,28 @@ def no_leak(config: Config, steps: Sequence[Step]) -> Judged:
             yield index, None if keyed == step.result else f"snapshots {step.result}, keys lead to {keyed}"
 
 
+def no_old_time(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-49: after an add that counts no timeout waits for a time that the clock showed before it was set back."""
+    before, longest, forwards = 0, config.tick, 0
+    for index, step, cutoff, taken, _ in seen(config, steps):
+        o, count, armed = step.operation, step.seen[0], step.seen[3]
+        if isinstance(o, ResetTick):
+            longest = max(longest, o.tick)
+        if isinstance(o, Jump):
+            forwards += max(o.by, 0)
+        if taken and count > before and armed:
+            late = armed[0] - max(max(add.at for add in taken), cutoff + longest) - forwards
+            yield index, f"the timeout is armed {late} ms too late" if late > 0 else None
+        before = count
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("BD-02", nothing_stuck),
     Invariant("BD-17", no_leak),
     Invariant("BD-19", once),
     Invariant("BD-25", accounts),
     Invariant("BD-44", never_early),
+    Invariant("BD-49", no_old_time),
 )
 
 
@@ -170,7 +189,8 @@ def vary_shift(config: Config, operations: Sequence[Operation], choices: Choices
     """Move clock and times by the same."""
     if any(add.at > FAR for o in operations for add in adds_of(o)):
         return None
-    if max([config.tick, *(o.tick for o in operations if isinstance(o, ResetTick))]) > config.clock:
+    lowest = config.clock + sum(min(o.by, 0) for o in operations if isinstance(o, Jump))
+    if max([config.tick, *(o.tick for o in operations if isinstance(o, ResetTick))]) > lowest:
         return None  # a released timer keeps its distance from a run at 0, which does not move
     ms = 1 + choices.below(10**6)
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]

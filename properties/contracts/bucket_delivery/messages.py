@@ -33,6 +33,7 @@ MOST_TO_MERGE = 40
 """Of so many where buckets are merged: the same ones are merged again and again."""
 FAR = 2**40
 """How far the clock moves to be past all times, in milliseconds."""
+HOUR = 3_600_000
 
 
 def until_next(model: BucketDelivery) -> int:
@@ -81,6 +82,12 @@ class Times:
         if below(6) < 3 and ahead:
             return max(0, ahead + below(3) - 1)
         return (0, 1, self.model.config.tick, below(self.spread + 1), self.edges[2], self.edges[2] - 1)[below(6)]
+
+    def jump(self) -> int:
+        """How far the clock is set, forwards or back: by a step of time, or by an hour. It does not go below 0."""
+        by = (self.step(), HOUR)[self.below(2)]
+        back = self.below(2) and by <= self.model.now
+        return -by if back else by
 
 
 class Messages:

@@ -52,6 +52,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """It trims and merges where there are more buckets than a limit. Without it there is no limit."""
     tells_when_closed: bool = True
     """A close that has to wait tells when it has ended. Without it, it is not asked how many have not."""
+    jumps: bool = True
+    """Its clock may be set."""
 
 
 class Add(Operation, frozen=True, tag="add"):
@@ -111,6 +113,18 @@ class Advance(Operation, frozen=True, tag="adv"):
     unit = TIMES
 
     ms: Duration
+
+
+class Jump(Operation, frozen=True, tag="jump"):
+    """The wall clock is set, forwards or back, and no timer fires; no result.
+
+    A timeout that is armed waits as long as before, by a clock that never jumps. Times of timeouts are shown as the
+    wall clock will show them if it is not set again.
+    """
+
+    needs = "jumps"
+
+    by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
 
 
 class Stale(Operation, frozen=True, tag="stale"):
@@ -224,6 +238,7 @@ AnyOperation = (
     | Pause
     | ResetTick
     | Advance
+    | Jump
     | Stale
     | Clear
     | Mark

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from broker_tck.model.parts.timer import Timer, WallTimer
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
@@ -207,8 +209,8 @@ of(WallTimer.reading, look="which clock is read, and whether a reading is kept")
 class NeverGoesBack(WallTimer):
     """The latest reading counts."""
 
-    def __init__(self, now: int) -> None:
-        super().__init__(now)
+    def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
+        super().__init__(now, fired)
         self.latest = now
 
     def reading(self) -> int:
