@@ -167,7 +167,7 @@ def no_old_time(config: Config, steps: Sequence[Step]) -> Judged:
         if isinstance(o, Jump):
             forwards += max(o.by, 0)
         if taken and count > before and armed:
-            late = armed[0] - max(max(add.at for add in taken), cutoff + longest) - forwards
+            late = armed[0] - max(*(add.at for add in taken), cutoff + longest) - forwards
             yield index, f"the timeout is armed {late} ms too late" if late > 0 else None
         before = count
 
