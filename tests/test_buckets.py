@@ -173,6 +173,54 @@ def test_walks_go_on_with_a_tracker_that_arms_its_timer_unasked() -> None:
         assert done.difference is None
 
 
+class LooksAtEachCall(BucketTracker):
+    """Forgets the last run as soon as any call shows that it lies ahead of the clock."""
+
+    def get_number_of_delayed_messages(self) -> int:
+        last_run = self._schedule._last_run
+        if last_run is not None and last_run > self._clock():
+            self._schedule._last_run = None
+        return super().get_number_of_delayed_messages()
+
+
+@pytest.mark.parametrize(
+    ("kind", "between", "at"),
+    [
+        (BucketTracker, "jump 900000", 6_000),
+        (LooksAtEachCall, "jump 900000", 5_001),
+        (LooksAtEachCall, "contains 1 0", None),
+    ],
+)
+def test_run_that_lay_ahead_may_be_forgotten_or_not(kind: Any, between: str, at: int | None) -> None:
+    text = f"ideal tick=1000; storage 1; add 1 0 +5000; adv 5000; get 1; jump -900000; {between}; add 1 1 +5001"
+    assert of_kind(kind, f"{text}; has; adv 999; get 9; has") is None
+    trace = from_text(f"bucket-delivery {text}")
+    armed = record(trace.operations, Adapter(kind, trace.config, Capabilities()))[-1].seen[3]
+    assert at is None or armed == [trace.config.clock + at]
+
+
+def test_walks_go_on_with_a_tracker_that_looks_at_each_call() -> None:
+    def adapted(config: Config, capabilities: Capabilities) -> Adapter:
+        return Adapter(LooksAtEachCall, config, capabilities)
+
+    for done in walks(BUCKETS, 5, range(24), adapted, BUCKETS.specification, Capabilities()):
+        assert done.difference is None
+
+
+def test_timeout_for_an_old_time_is_seen() -> None:
+    (invariant,) = (invariant for invariant in BUCKETS.invariants if invariant.number == "BD-49")
+    text = "ideal; storage 1; add 1 0 +5000; adv 5000; jump -3600000; tick 2000; jump 70; add 1 1 +5000; add 1 1 +9"
+    trace = from_text(f"bucket-delivery {text}")
+    steps = record(trace.operations, BUCKETS.specification(trace.config))
+    assert invariant.check(trace.config, steps) == (2, None, "")
+    count, buckets, queues, _, *others = steps[6].seen
+    for late in (0, 1):
+        armed = [trace.config.clock + 5_000 + 70 + late]
+        steps[6] = steps[6]._replace(seen=(count, buckets, queues, armed, *others))
+        told = (2, 6, "the timeout is armed 1 ms too late") if late else (2, None, "")
+        assert invariant.check(trace.config, steps) == told
+
+
 def test_name_of_a_trace_is_kept() -> None:
     trace = recorded("bucket-5.0")[0]
     assert trace.name == "R-12"
