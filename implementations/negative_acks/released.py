@@ -119,6 +119,8 @@ class JavaNacks:
             }
         )
         self._chunks = kind.chunk_map()
+        self._followed: list[tuple[int, Any]] = []
+        """Ids of a class of their own, each with Java's weak reference to the id that Java was given for it."""
         kind.chunks.set(java, self._chunks)
         self._tracker = kind.made(java, kind.configured(config))
 
@@ -146,6 +148,12 @@ class JavaNacks:
             self._consumer.redeliver_unacknowledged_messages(positions[start : start + REQUEST])
 
     def _id(self, message_id: MessageId) -> Any:
+        java = self._java_id(message_id)
+        if type(message_id.entry_id) is not int:  # of a plain number nobody asks what has become of it
+            self._followed.append((message_id.entry_id, self._kind.loader.jpype.java.lang.ref.WeakReference(java)))
+        return java
+
+    def _java_id(self, message_id: MessageId) -> Any:
         ledger, entry, index, chunks = message_id
         kind = self._kind
         if index >= 0:
@@ -175,9 +183,15 @@ class JavaNacks:
         return int(self._kind.number(self._tracker))
 
     def close(self) -> None:
-        """Close it."""
+        """Close it; the consumer, which closes it, forgets its own notes."""
         self._ready()
         self._tracker.close()
+        self._chunks.clear()
+
+    def collect_garbage(self) -> None:
+        """Have Java collect its garbage, and let go of the ids that it has let go of."""
+        self._kind.loader.jpype.java.lang.System.gc()
+        self._followed = [(number, java) for number, java in self._followed if java.get() is not None]
 
 
 KINDS = (

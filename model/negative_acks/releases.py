@@ -38,6 +38,14 @@ def after_its_instant(_: Buckets, key: int, now: int) -> bool:
     return key < now
 
 
+def leaves_chunks_noted(buckets: Buckets, keys: list[int]) -> list[Position]:
+    """What a consumer noted of a message's chunks stays, although no emission has them."""
+    noted = {**buckets.chunks}
+    ids = Buckets.ids_with_chunks(buckets, keys)
+    buckets.chunks = noted
+    return ids
+
+
 def last_counts(buckets: Buckets, item: Item, key: int, chunks: int) -> bool:
     """An entry that is nacked again has the instant of that nack."""
     for other in buckets.elsewhere(item, key):
@@ -146,6 +154,7 @@ class BitsModulo64(Buckets):
     """A shift of 64 bits takes its distance modulo 64."""
 
     expanded = last_chunk
+    ids_with_chunks = leaves_chunks_noted
 
     def __init__(self, bits: int, scale: int) -> None:
         super().__init__(bits % 64, scale)
@@ -165,7 +174,7 @@ class Pip393Java(NegativeAcks):
     """
 
     PROFILE = "pip-393-java"
-    BREAKS = ("NA-16", "P8", "P9", "P10")
+    BREAKS = ("NA-16", "P8", "P9", "P10", "P16")
     Buckets = BitsModulo64
     Timer = LeavesPending
     stale = fires_all_the_same
@@ -196,16 +205,22 @@ class Pip393Java42(NegativeAcks):
     ignores_after_close = taken_after_close
 
 
+class LastNackCountsInJava(LastNackCounts):
+    """The same, beside a consumer's notes of chunks."""
+
+    ids_with_chunks = leaves_chunks_noted
+
+
 class LegacyJava(NegativeAcks):
     """The Java client of 4.0.1: a flat map that is polled; the last nack of an entry counts."""
 
     PROFILE = "legacy-java"
     POLLS = True
     SCALE = MS
-    BREAKS = ("NA-16", "P6", "P8", "P14")
+    BREAKS = ("NA-16", "P6", "P8", "P14", "P16")
     NOT_APPLICABLE = ("NA-13", "NA-23", "NA-31", "NA-51", "P9", "P10", "P15")
     Clock = OnlyForward
-    Buckets = LastNackCounts
+    Buckets = LastNackCountsInJava
     first_wait = at_next_poll
     deadline_after_firing = polls_on
     stale = fires_all_the_same

@@ -374,6 +374,7 @@ INVARIANTS = {
 }
 """The properties of PIP-393 that a tracker is judged by, without the model."""
 WITHOUT_CLAUSE: tuple[Rule, ...] = (
+    invariant("P16", "A tracker that holds no item keeps no id.", source="follows from NA-40", needs="shows_kept"),
     *(invariant(number, sentence, source="properties of PIP-393") for number, sentence in INVARIANTS.items()),
     informative(
         "NA-02",

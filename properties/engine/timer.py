@@ -57,6 +57,10 @@ class ManualTimer:
         self.live.remove(timeout)
         return timeout
 
+    def let_go(self) -> None:
+        """Forget the timeout that was cancelled last, and all that it leads to."""
+        self.last_cancelled = None
+
 
 def _deadline(timeout: Timeout) -> int:
     return timeout.deadline

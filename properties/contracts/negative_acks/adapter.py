@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
@@ -128,6 +129,10 @@ class Adapter(ManualTimer):
     def close(self) -> None:
         """Close the subject."""
         self.tracker.close()
+
+    def collect_garbage(self) -> None:
+        """Collect garbage; a tracker outside of Python has a method of its own for that."""
+        getattr(self.tracker, "collect_garbage", gc.collect)()
 
     def seen(self) -> tuple[Any, list[int]]:
         """The number of items, and the times of all armed timeouts in milliseconds."""

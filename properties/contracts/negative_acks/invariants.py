@@ -26,6 +26,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of
 from broker_tck.properties.engine.contract import Invariant, Relation, Step
+from broker_tck.properties.engine.following import asked_after, nothing_left
 from broker_tck.properties.engine.operation import POSITION, Operation, marked
 
 Position = tuple[int, int]
@@ -233,6 +234,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("P7", never_empty),
     Invariant("P8", armed_while_held),
     Invariant("P14", counted_by_bucket),
+    Invariant("P16", nothing_left, asked_after(Nack | NackId | Batch | Chunked, Advance | Stale | Close)),
 )
 
 

@@ -56,6 +56,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The application may close it inside its callback."""
     threads: bool = True
     """While it calls the application back, it may be called from another thread."""
+    shows_kept: bool = True
+    """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):

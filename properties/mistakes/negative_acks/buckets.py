@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from broker_tck.model.negative_acks.specification import MS, Buckets, Item
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import instead, mistake, of
+from broker_tck.properties.mistakes.book import around, instead, mistake, of
 
 of(Buckets.item, look="what of the message id becomes part of the key")(
     instead(
@@ -274,3 +275,20 @@ class NacksAreCounted(CountsNacks):
     def count(self) -> int:
         """How many nacks there were."""
         return self.nacks if self.held else 0
+
+
+# ---- What is kept
+
+
+@around(Buckets.take, "P16", "emitted ids kept")
+def emitted_ids_kept(take: Method, b: Any, now: int) -> object:
+    """Your tracker keeps the ids of the last firing; it must let go of them once they are emitted."""
+    b.last_firing = ids = take(b, now)
+    return ids
+
+
+@around(Buckets.clear, "P16", "dropped ids kept")
+def dropped_ids_kept(clear: Method, b: Any) -> None:
+    """Your tracker keeps the ids that it drops at a close; it must let go of them."""
+    b.before_close = b.held
+    clear(b)

@@ -128,3 +128,20 @@ class BitmapsAreUsedAgain(SortedBucketsTracker):
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         super().__init__(config, clocks, timer, consumer)
         self._buckets = KeepsBitmaps()
+
+
+# ---- What is kept
+
+
+@mutant("P16", shows="A log that nobody empties.")
+class LogsEveryNack(SortedBucketsTracker):
+    """Keeps a log of all that was nacked."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
+        self._log: list[MessageId] = []
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message, and log it."""
+        self._log.append(message_id)
+        super().add_message(message_id, redelivery_count)
