@@ -13,6 +13,7 @@ from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig,
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
+from broker_tck.implementations.jvm.standins import Answers, Handed, OwnAnswers
 from broker_tck.implementations.jvm.subject import Kind, Line
 
 LEDGER = "org/apache/bookkeeper/mledger/"
@@ -39,7 +40,8 @@ class RangeCaches:
         self.inside = loader.named(LEDGER + "impl/cache/Inside")
         self.counts = loader.named(COUNT)
         self.position: Callable[[int, int], Any] = loader.named(LEDGER + "PositionFactory").create
-        self.entry = entries_of_java(loader, self.position)
+        self.answers = answers_of_entries(loader, self.position)
+        self.entry = entries_of_java(loader)
         self.taker = takers_of_java(loader)
         self.cache = InsertingCache if hasattr(self.made, "newInserter") else JavaCache
 
@@ -48,12 +50,17 @@ class RangeCaches:
         return JavaCaches(self, config, clock)
 
 
-def entries_of_java(loader: Loader, position: Callable[[int, int], Any]) -> Callable[[Entry], Any]:
-    """Makes a Java reference of a value of the kit's, to be handed over once; out of Java comes the value itself.
+def entries_of_java(loader: Loader) -> Callable[[Entry, Answers], Any]:
+    """Makes a Java reference of a value of the kit's, to be handed over once; out of Java comes the value itself."""
+    interface, proxy = loader.named(LEDGER + "ReferenceCountedEntry"), loader.jpype.JProxy
+    return lambda value, answers: proxy(interface, dict=answers, inst=value, convert=True)
+
+
+def answers_of_entries(loader: Loader, position: Callable[[int, int], Any]) -> Answers:
+    """What a value of the kit's answers to Java.
 
     What the interface has as default methods is written out: they cannot be called on what is no class of Java's.
     """
-    interface = loader.named(LEDGER + "ReferenceCountedEntry")
     freed = loader.named("io/netty/util/IllegalReferenceCountException")
 
     def retain(value: Entry) -> None:
@@ -67,7 +74,7 @@ def entries_of_java(loader: Loader, position: Callable[[int, int], Any]) -> Call
     def count(value: Any) -> Any:
         return None if value.reads is None else value.reads.java
 
-    answers = {
+    return {
         "getLength": lambda value: value.length,
         "getPosition": lambda value: position(*value.position),
         "getLedgerId": lambda value: value.position[0],
@@ -79,8 +86,6 @@ def entries_of_java(loader: Loader, position: Callable[[int, int], Any]) -> Call
         "retain": retain,
         "release": release,
     }
-    proxy = loader.jpype.JProxy
-    return lambda value: proxy(interface, dict=answers, inst=value, convert=True)
 
 
 def takers_of_java(loader: Loader) -> Callable[[Entry], Any]:
@@ -123,8 +128,8 @@ class JavaCount:
 class JavaCache:
     """A RangeCache, and around it what RangeEntryCacheImpl does."""
 
-    def __init__(self, kind: RangeCaches, ready: Callable[[], None], queue: Any) -> None:
-        self._kind, self._ready = kind, ready
+    def __init__(self, kind: RangeCaches, ready: Callable[[], None], queue: Any, handed: Handed) -> None:
+        self._kind, self._ready, self._handed = kind, ready, handed
         self._java = kind.made(queue)
 
     def put(self, position: Position, value: Entry) -> bool:
@@ -140,7 +145,15 @@ class JavaCache:
         return inserted
 
     def _inserted(self, position: Any, value: Entry) -> bool:
-        return bool(self._java.put(position, self._kind.entry(value), value.length))
+        return bool(self._java.put(position, self._proxy(value), value.length))
+
+    def _proxy(self, value: Entry) -> Any:
+        if type(value.position[1]) is int:  # of a plain number nobody asks what has become of it
+            return self._kind.entry(value, self._kind.answers)
+        answers = OwnAnswers(self._kind.answers)
+        proxy = self._kind.entry(value, answers)
+        self._handed.note(proxy, answers)
+        return proxy
 
     def get(self, position: Position) -> Entry | None:
         """The value of a position, retained."""
@@ -188,12 +201,12 @@ class JavaCache:
 class InsertingCache(JavaCache):
     """The same of releases that insert by an inserter. What it refuses hands its read count to what is there."""
 
-    def __init__(self, kind: RangeCaches, ready: Callable[[], None], queue: Any) -> None:
-        super().__init__(kind, ready, queue)
+    def __init__(self, kind: RangeCaches, ready: Callable[[], None], queue: Any, handed: Handed) -> None:
+        super().__init__(kind, ready, queue, handed)
         self._inserter = self._java.newInserter()
 
     def _inserted(self, position: Any, value: Entry) -> bool:
-        inserted = bool(self._inserter.put(position, self._kind.entry(value), value.length))
+        inserted = bool(self._inserter.put(position, self._proxy(value), value.length))
         if not inserted:
             self._inserter.updateIfCached(position, self._kind.taker(value))
         return inserted
@@ -206,6 +219,7 @@ class JavaCaches:
     def __init__(self, kind: RangeCaches, config: EntryCacheConfig, clock: Clock) -> None:
         self._kind, self._clock = kind, clock
         self._caches: dict[str, JavaCache] = {}
+        self._handed = Handed(kind.loader)
         self._ready()
         self._queue = kind.inside.queue(config.max_requeue_count, config.extend_ttl_of_recently_accessed)
 
@@ -216,7 +230,7 @@ class JavaCaches:
     def get_entry_cache(self, topic: str) -> JavaCache:
         """The cache of a topic."""
         if topic not in self._caches:
-            self._caches[topic] = self._kind.cache(self._kind, self._ready, self._queue)
+            self._caches[topic] = self._kind.cache(self._kind, self._ready, self._queue, self._handed)
         return self._caches[topic]
 
     def remove_entry_cache(self, topic: str) -> None:
@@ -253,6 +267,10 @@ class JavaCaches:
         """Set whether entries that were accessed are requeued."""
         self._ready()
         self._queue.setExtendTTLOfRecentlyAccessed(extend)
+
+    def collect_garbage(self) -> None:
+        """Have Java let go of the values that nothing in it refers to."""
+        self._handed.collect_garbage()
 
 
 def pair(java: Any) -> tuple[int, int]:

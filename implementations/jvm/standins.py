@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
-from weakref import WeakMethod
+from weakref import WeakMethod, ref
 
 from broker_tck.implementations.jvm.loader import Loader
 
 Answers = Mapping[str, Callable[..., Any]]
 """What each method answers, by its name."""
 HANDLER = "handler"
+MOST_WAITED = 5_000
+"""Maximum number of times that Java waits for a millisecond until Python has let go of what Java has let go of."""
 
 
 class Handler:
@@ -54,6 +56,32 @@ class Methods:
 def of_interface(loader: Loader, name: str, answers: Answers) -> Any:
     """An object of an interface. A method that has no answer here cannot be called."""
     return loader.jpype.JProxy(loader.named(name), inst=Methods(answers))
+
+
+class OwnAnswers(dict[str, Any]):
+    """The answers of one proxy. They can be followed, which a proxy cannot."""
+
+
+class Handed:
+    """What was handed over to Java, as long as Java refers to it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._java = loader.jpype.java.lang
+        self._proxies: list[tuple[Any, ref[Any]]] = []
+
+    def note(self, proxy: Any, answers: OwnAnswers) -> None:
+        """A proxy with these answers is about to be handed over."""
+        self._proxies.append((self._java.ref.WeakReference(proxy), ref(answers)))
+
+    def collect_garbage(self) -> None:
+        """Have Java collect its garbage. What it has let go of, a thread of JPype's lets go of soon: wait for that."""
+        self._java.System.gc()
+        going = [answers for java, answers in self._proxies if java.get() is None]
+        for _ in range(MOST_WAITED):
+            if all(answers() is None for answers in going):
+                break
+            self._java.Thread.sleep(1)
+        self._proxies = [(java, answers) for java, answers in self._proxies if answers() is not None]
 
 
 @cache

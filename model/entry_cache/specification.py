@@ -47,6 +47,8 @@ ORDINARY = (
     *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
 """Operations that do nothing while calls are under way."""
+NOWHERE: Position = (0, 0)
+"""The position of what stands for nothing. It may be that of an entry, too."""
 BUSY = "busy"
 """The answer of an ordinary operation while calls are under way."""
 MANAGER = "RangeEntryCacheManagerImpl"
@@ -521,6 +523,13 @@ class EntryCaches(Reference):
     def sizes_are_exact(self) -> bool:
         """Whether no insertion, and no removal but by passes, is under way."""
         return not any(call.CHANGES_SIZES for call in self.under_way.values())
+
+    def let_go(self) -> None:
+        """Forget what was inserted, and the positions of what has left its cache: its place stands for nothing."""
+        self.stored.clear()
+        for entry in self.store.queue:
+            if entry.blank and not entry.references:
+                entry.position = NOWHERE
 
     # ---- What is told, and what is seen
 

@@ -44,6 +44,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         "EC-55",
         "reads",
     ),
+    derived(
+        "EC-P18",
+        "If nothing is cached, and nobody holds a value, the caches keep no value and no position.",
+        "EC-12 and EC-13",
+        "shows_kept",
+    ),
     informative(
         "EC-07",
         "The caller keeps its reference, and the cache has its own; if a copy cannot be made, nothing is inserted.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -203,6 +204,14 @@ class Adapter(ReadersAdapter):
     def advance(self, ms: int) -> None:
         """Time passes."""
         self.now += ms
+
+    def let_go(self) -> None:
+        """Forget the values that were inserted."""
+        self.stored.clear()
+
+    def collect_garbage(self) -> None:
+        """Collect garbage; a subject outside of Python has a method of its own for that."""
+        getattr(self.broker, "collect_garbage", gc.collect)()
 
     def seen(self) -> tuple[list[list[int]] | Odd, int]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""

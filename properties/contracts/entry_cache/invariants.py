@@ -47,6 +47,7 @@ from broker_tck.properties.contracts.entry_cache.reading import (
 )
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Invariant, Relation, Step
+from broker_tck.properties.engine.following import StillThere, asked_after, nothing_left
 from broker_tck.properties.engine.operation import Operation
 
 Judged = Iterator[tuple[int, str | None]]
@@ -269,6 +270,24 @@ def permits_come_back(config: Config, steps: Sequence[Step]) -> Judged:
                 yield index, None if step.result == limit else f"nobody reads, and {step.result} of {limit} are left"
 
 
+class NothingCached(StillThere, frozen=True, tag="still_there"):
+    """Ask for the ids that are still there, if nothing is cached and no value has a reference."""
+
+    def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
+        """Whether, by what is seen, no cache has entries and no value a reference."""
+        return seen == (EMPTY, 0)
+
+
+REMOVING = Remove | Invalidate | Trim | Clear | Reopen | EvictOld | EvictSize | Run | Background | Free | Done
+"""After these, nothing may be held any more."""
+ASKED = asked_after(Put | Late, REMOVING, NothingCached)
+
+
+def asked_while_whole(operations: Sequence[Operation]) -> list[Operation]:
+    """The same up to a call in steps, which holds what it works on, or to a value that is let go of too often."""
+    return ASKED([*takewhile(lambda operation: not isinstance(operation, Begin | Spoil), operations)])
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("EC-01", sizes_add_up),
     Invariant("EC-12", removed_is_gone),
@@ -278,6 +297,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("EC-P7", no_entry_too_many),
     Invariant("EC-P12", counts_add_up),
     Invariant("EC-P17", permits_come_back),
+    Invariant("EC-P18", nothing_left, asked_while_whole),
     Invariant("IL-4", reads_answer_for_their_own),
 )
 

@@ -63,6 +63,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """It answers readers, out of the cache and the storage."""
     steps: bool = True
     """Its calls can be made step by step, and so overlap."""
+    shows_kept: bool = True
+    """It shows which values it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
 
 
 class Put(Operation, frozen=True, tag="put"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_tck.model.entry_cache.entries import Cache, Cached, Config, Count, Lookup, Position, ReadCounts, Store
 from broker_tck.model.entry_cache.releases import blanks_if_valid, counted_if_valid
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -447,3 +449,22 @@ of(ReadCounts.replayed, look="the count that cache and reader share")(
         lambda c, count: None,
     ),
 )
+
+
+# ---- What is kept
+
+
+@around(Store.remove, "EC-P18", "the last one removed is kept")
+def last_removed_kept(remove: Method, store: Any, entry: Cached) -> object:
+    """Your cache keeps the value that it removed last; it must let go of it."""
+    store.last_removed = entry.position
+    return remove(store, entry)
+
+
+@around(Store.enter, "EC-P18", "a refused one is kept")
+def refused_kept(enter: Method, store: Any, entry: Cached) -> object:
+    """Your cache keeps a value that it refused; it must let go of it."""
+    entered = enter(store, entry)
+    if not entered:
+        store.refused = entry.position
+    return entered

@@ -61,6 +61,7 @@ of(LargestFirst.stops_at_young, look="old entries behind a young one")(
 
 look_at("EC-P17", "permits that are given back twice, or never: after failures, with the last entry, from the queue")
 look_at("EC-01", "counters that are kept beside the entries, on every way out of the cache")
+look_at("EC-P18", "places in the queue of what was removed, refused insertions, what was read last")
 look_at("EC-P3", "every way into the cache, refusals too, and every way out of it")
 look_at("EC-P4", "the comparison; entries behind an old one")
 look_at("EC-P6", "what is protected: it is only removed later")

@@ -77,6 +77,18 @@ class RetainedForGood(TopicCache):
 # ---- Passes
 
 
+@mutant("EC-P18", shows="A memo of an answer.", inside=of_topic)
+class LastReadKept(TopicCache):
+    """Keeps the value that was read last."""
+
+    last: Entry | None = None
+
+    def get(self, position: Position) -> Entry | None:
+        """The value of a position, retained."""
+        self.last = super().get(position)
+        return self.last
+
+
 @mutant(
     "EC-24", shows="A configuration that is ignored at the start, and heeded once it is set again.", source="PR 26627"
 )
