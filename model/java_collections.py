@@ -122,7 +122,7 @@ class LongHashOrder:
     def __iter__(self) -> Iterator[int]:
         laid: dict[int, int] = {}
         for key in self.keys:
-            at = mixed(key) % self.slots
+            at = mixed(int(key)) % self.slots  # of another class, it would stay in the table of answers
             while key and at in laid:
                 at = (at + 1) % self.slots
             laid[at if key else self.slots] = key

@@ -305,6 +305,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="follows from DD-21, DD-22, DD-37 and DD-38; no report upstream is known",
         needs="jumps",
     ),
+    invariant(
+        "DD-40",
+        "A tracker that holds no message keeps no id.",
+        source="follows from DD-19, DD-30 and DD-32",
+        needs="shows_kept",
+    ),
     informative(
         "DD-36",
         "The heap's segments grow by 16 MiB and shrink at half their load.",

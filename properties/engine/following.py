@@ -81,7 +81,7 @@ class StillThere(Operation, frozen=True, tag="still_there"):
 
     def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
         """Whether, by what is seen, nothing is held: by default the first observable is a count of 0."""
-        return bool(seen[0] == 0)
+        return type(seen[0]) is int and seen[0] == 0
 
     def on(self, to: Any) -> int | None:
         """Ask; null as well if garbage was collected often enough."""

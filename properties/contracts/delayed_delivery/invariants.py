@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from broker_tck.properties.contracts.delayed_delivery import operations as op
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Invariant, Relation, Step
+from broker_tck.properties.engine.following import asked_after, nothing_left
 from broker_tck.properties.engine.operation import Operation, shifted
 
 Verdicts = Iterator[tuple[int, str | None]]
@@ -165,6 +166,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("DD-34", liveness),
     Invariant("DD-35", conservation),
     Invariant("DD-39", no_old_time),
+    Invariant("DD-40", nothing_left, asked_after(op.Add, op.Get | op.Clear | op.Close)),
 )
 
 

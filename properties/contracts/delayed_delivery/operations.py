@@ -37,6 +37,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """It estimates the memory that its index takes."""
     jumps: bool = True
     """Its clock may be set."""
+    shows_kept: bool = True
+    """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
     batch_adds: bool = False
     """It takes many messages in one call, `add_messages`, which `fill` uses."""
 

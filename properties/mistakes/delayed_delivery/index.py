@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby, islice
+from typing import Any
 
 from broker_tck.model.delayed_delivery.releases import CountsAgain, EveryCopy
 from broker_tck.model.delayed_delivery.specification import Index, Placed, Position
@@ -268,3 +269,20 @@ of(Index.removed, look="what is deleted if the budget ends inside a bucket or a 
         lambda i, taken: taken[:-1] if len(taken) > 2 else taken,
     ),
 )
+
+
+# ---- What is kept
+
+
+@around(Index.drop, "DD-40", "messages of the last get kept")
+def last_get_kept(drop: Method, i: Any, copies: list[Placed]) -> None:
+    """Your tracker keeps the ids that the last get handed out; it must let go of them."""
+    i.last_get = copies
+    drop(i, copies)
+
+
+@around(Index.clear, "DD-40", "cleared messages kept")
+def cleared_kept(clear: Method, i: Any) -> None:
+    """Your tracker keeps the ids of the messages that a clear removed; it must let go of them."""
+    i.before_clear = i.held
+    clear(i)

@@ -513,3 +513,4 @@ look_at("DD-07", "rounding of the key together with the test whether a bucket is
 look_at("DD-08", "a bucket that is due before the last time that it may hold")
 look_at("DD-34", "a timer update that returns without arming, or one that believes a cancelled timeout to be armed")
 look_at("DD-39", "a time of the clock that is kept, such as that of the last run, after the clock was set back")
+look_at("DD-40", "what is noted beside the index; what the last get handed out; what a clear leaves out")
