@@ -75,7 +75,7 @@ class SharedIndexManager:
             for copies in self._of_none_but(view, self._order.last()):
                 self._release(copies)
         else:
-            self._index.clear()
+            self._forget()
         self._update_timer()
 
     def close(self) -> None:
@@ -85,8 +85,14 @@ class SharedIndexManager:
             view.is_open = False
         self._views.clear()
         self._order.clear()
-        self._index.clear()
+        self._forget()
         self._timer.disarm()
+
+    def _forget(self) -> None:
+        """Nobody is left: let go of what is held, and of where views have been."""
+        self._index.clear()
+        self._passed = self._handed = None
+        self._last_handed = -1
 
     # ---- What the topic has
 

@@ -323,6 +323,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         "A view counts each copy that it added, until it is handed that copy, acknowledges it or clears it.",
         source="PIP-448, High Level Design; T-12, T-13",
     ),
+    invariant(
+        "TD-41",
+        "A manager that holds no copy and has no open view keeps no id.",
+        source="follows from TD-28 and TD-31",
+        needs="shows_kept",
+    ),
 )
 """Invariants, and what cannot be checked at this interface."""
 
@@ -607,6 +613,10 @@ class TopicDelivery(Reference):
         """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
         state = "".join(self.letter(handle, view) for handle, view in self.registry.in_order())
         return self.index.count(), self.memory_seen(), self.timer.armed, self.sets(), state
+
+    def let_go(self) -> None:
+        """Forget the views, which refuse every call."""
+        self.registry.views = {}
 
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -60,6 +61,10 @@ class Adapter(DispatcherTimer):
         """Close the subject."""
         self.tracker.close()
         self.count = self.count_closed
+
+    def collect_garbage(self) -> None:
+        """Collect garbage; a tracker outside of Python has a method of its own for that."""
+        getattr(self.tracker, "collect_garbage", gc.collect)()
 
     def seen(self) -> tuple[Any, list[int]]:
         """The number of messages, and the times of all armed timeouts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -189,6 +190,16 @@ class Adapter(ManualTimer):
             numbers(cast(ShowsIndex, manager).get_index_sizes()) if can.shows_index else NOT_SHOWN,
             "".join(map(self.letter, self.open_handles)),
         )
+
+    def let_go(self) -> None:
+        """Forget the views, and what dispatchers took."""
+        super().let_go()
+        self.trackers = {}
+        self.took = []
+
+    def collect_garbage(self) -> None:
+        """Collect garbage; a manager outside of Python has a method of its own for that."""
+        getattr(self.manager, "collect_garbage", gc.collect)()
 
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""

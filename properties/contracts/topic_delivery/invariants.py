@@ -8,6 +8,7 @@ from typing import Any, cast
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.topic_delivery import operations as op
 from broker_tck.properties.engine.contract import Invariant, Step
+from broker_tck.properties.engine.following import StillThere, asked_after, nothing_left
 from broker_tck.properties.engine.operation import Operation
 
 Position = tuple[int, int]
@@ -227,6 +228,14 @@ def as_tracker(o: Operation, tracker: DelayedDelivery) -> Any:
     return asked() if asked else None
 
 
+class NobodyWaits(StillThere, frozen=True, tag="still_there"):
+    """Ask for the ids that are still there, if no view is open that answers and no copy is held."""
+
+    def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
+        """Whether, by what is seen, no copy is held and every view refuses calls."""
+        return seen[0] == 0 and {*seen[4]} <= {STALE}
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("TD-04", none_early),
     Invariant("TD-33", held_once),
@@ -234,4 +243,5 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("TD-35", nobody_waits),
     Invariant("TD-36", nothing_passed_is_held),
     Invariant("TD-37", nothing_lost),
+    Invariant("TD-41", nothing_left, asked_after(op.Add, op.Close | op.Shutdown, NobodyWaits)),
 )

@@ -44,6 +44,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """It estimates the memory that its index takes."""
     shows_index: bool = True
     """How many buckets and sets of entries its index has can be seen."""
+    shows_kept: bool = True
+    """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
 
 
 class Open(Operation, frozen=True, tag="open"):

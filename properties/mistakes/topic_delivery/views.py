@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_tck.model.delayed_delivery.specification import Position
 from broker_tck.model.rules import Method
-from broker_tck.model.topic_delivery.specification import Pruner, Registry, SubscriptionView
+from broker_tck.model.topic_delivery.specification import Pruner, Registry, SubscriptionView, TopicDelivery
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
 
 of(
@@ -216,3 +218,22 @@ of(Pruner.may_go, look="whose mark-delete position bounds a prune; a view withou
         lambda p, placed, views: not any(v.sees(placed) for v in [*views][:1]),
     ),
 )
+
+
+# ---- What is kept
+
+look_at("TD-41", "registries that a closed view stays in; what is noted of views beside the index")
+
+
+@around(Registry.close, "TD-41", "the view closed last is kept")
+def last_closed_kept(close: Method, r: Any, handle: str) -> object:
+    """Your manager keeps the view that was closed last; it must let go of it."""
+    r.last_closed = r.views.get(handle)
+    return close(r, handle)
+
+
+@around(TopicDelivery.shutdown, "TD-41", "copies kept at a shutdown")
+def kept_at_a_shutdown(shutdown: Method, m: Any) -> None:
+    """Your manager keeps the copies that it held at its shutdown; it must let go of them."""
+    m.at_shutdown = m.index.held
+    shutdown(m)
