@@ -1,252 +1,192 @@
-"""Traces of findings that are kept in a folder, and run first in the next check."""
+"""What a subject keeps of the ids that it let go of: numbers of a class of their own, followed by weak references."""
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
-from conftest import Cli
-from kit import CONTRACT, OneTooMany, subject_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.properties.engine.subjects import Subject, declared
-from broker_tck.properties.engine.trace import from_text, load, to_json
-from broker_tck.properties.errors import BadInput
-from broker_tck.properties.explain.checked import PARTS, Checked, check_subject
-from broker_tck.properties.explain.guarding import Task, run_one
-from broker_tck.properties.explain.regressions import Regression, read, regressions_in, run_regressions
-from broker_tck.properties.mistakes.implementations import MUTANTS
-from broker_tck.properties.report.made import finding_result
-from broker_tck.properties.report.saving import Written, file_of, write
+from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
+from broker_tck.implementations.interface import Entry, MessageId, Position
+from broker_tck.implementations.negative_acks.sorted_buckets import SortedBucketsTracker
+from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
+from broker_tck.implementations.topic_delivery.tracker import View
+from broker_tck.properties.contracts.negative_acks.operations import Nack
+from broker_tck.properties.engine.following import MOST_COLLECTIONS, StillThere, following, lives_on
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import bundled, declared
+from broker_tck.properties.engine.trace import from_text
+from broker_tck.properties.engine.walk import walk, walk_seed
+from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.search.budget import Budget
-from broker_tck.properties.search.replay import declaring
-from broker_tck.properties.search.run import Progress
+from broker_tck.properties.search.failing import breach_of, broken_by
 
-IDEAL = "timebucket-ideal"
-FILE = "kit%3AOneTooMany@timebucket-ideal@DD-20.jsonl"
-ONE = ("check", "--subject", "kit:OneTooMany", "--walks", "30", "--examples", "0")
-GET = {"version": 1, "contract": "delayed-delivery", "profile": IDEAL, "config": {}}
-TAKEN = json.dumps({**GET, "steps": [["add", 0, 0, 1_700_000_001_001], ["adv", 23], ["get", 0]]})
-"""What a subject that hands out one too many fails at."""
+RULES = {"negative-acks": "P16", "entry-cache": "EC-P18", "delayed-delivery": "DD-40", "topic-delivery": "TD-41"}
 
 
-def ended(code: int) -> Any:
-    os._exit(code)
+class Logging(SortedBucketsTracker):
+    """Keeps every id until it is closed."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.log: list[MessageId] = []
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message, and log it."""
+        self.log.append(message_id)
+        super().add_message(message_id, redelivery_count)
+
+    def close(self) -> None:
+        """Close, and drop the log."""
+        super().close()
+        self.log.clear()
 
 
-class Crashing(TimeBucketTracker):
-    """Ends its process when it is asked for messages."""
+class Circling(SortedBucketsTracker):
+    """Leaves a circle behind that leads to each id."""
 
-    def get_scheduled_messages(self, max_messages: int) -> Any:
-        return ended(7)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of regressions, in the current one."""
-    monkeypatch.chdir(tmp_path)
-    return Path("findings")
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message."""
+        circle: list[Any] = [message_id]
+        circle.append(circle)
+        super().add_message(message_id, redelivery_count)
 
 
-def kept(folder: Path, name: str, text: str = TAKEN) -> Regression:
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(text)
-    (found,) = read(folder / name)
-    return found
+class Remembering(TimeBucketTracker):
+    """Remembers what it was ever given."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.known: set[Position] = set()
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        """Track a message, and remember it."""
+        self.known.add((ledger_id, entry_id))
+        return super().add_message(ledger_id, entry_id, deliver_at)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.known.clear()
+        super().clear()
 
 
-def names(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir())
+class Values(TopicCache):
+    """Keeps the value of a place until a pass takes the place out of the queue."""
+
+    def take_out(self, slot: Slot) -> None:
+        """Take a slot out of the cache; what it held stays in the broker."""
+        self.broker.kept.append(slot.value)  # type: ignore[attr-defined]
+        super().take_out(slot)
 
 
-# ---- The command
+class Keeping(RemovalQueue):
+    """Has caches that do so."""
+
+    cache_type = Values
+
+    def __init__(self, *given: Any) -> None:
+        self.kept: list[Entry | None] = []
+        super().__init__(*given)
+
+    def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
+        """A size pass."""
+        removed = super().evict_least_accessed_entries(size)
+        self.kept.clear()
+        return removed
 
 
-@pytest.mark.slow
-def test_findings_are_kept_once(cli: Cli, folder: Path) -> None:
-    status, _, err = cli(*ONE, "--save", folder)
-    assert (status, err) == (1, f"findings/{FILE}: saved\n")
-    assert names(folder) == [FILE]
-    (trace,) = load(str(folder / FILE))
-    assert (trace.profile, trace.name) == (IDEAL, "DD-20 is broken by kit:OneTooMany")
-    assert cli("replay", folder / FILE, "--subject", "kit:OneTooMany")[0] == 1
-    status, out, err = cli(*ONE, "--save", folder)
-    assert (status, err) == (1, "")
-    assert names(folder) == [FILE]
-    assert out.count("is broken by") == 1
+class Listing(SharedIndexManager):
+    """Keeps every view in a list."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.given: list[View] = []
+
+    def create_or_get_tracker(self, dispatcher: Any) -> View:
+        """Give a new dispatcher its view."""
+        self.given.append(super().create_or_get_tracker(dispatcher))
+        return self.given[-1]
 
 
-def test_kept_trace_is_told_first_and_may_end_it(cli: Cli, folder: Path) -> None:
-    kept(folder, FILE)
-    status, out, _ = cli(*ONE, "--save", folder, "--fail-fast")
-    assert status == 1
-    assert out.startswith(
-        "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
-    )
-    assert f" Note The trace is saved in findings/{FILE}. " in " ".join(out.split())
-    assert "of 34      0           0 " in out
+LOST = "nothing is held, but {} objects that were given are kept"
+KEEPING = [
+    # the subject, the trace, and what is wrong at which operation
+    (Logging, "negative-acks; nack 1 2 0; adv 100000", (1, LOST.format(2))),
+    (Logging, "negative-acks; nack 1 2 0; close", (None, "")),
+    (Logging, "negative-acks; nack 1 2 0; adv 1", (None, "")),
+    (Circling, "negative-acks; nack 1 2 0; batch 1 3 4 0; chunked 2 9 2 0; adv 100000", (None, "")),
+    (Remembering, "delayed-delivery; add 1 2 +5000; adv 9000; get 9", (2, LOST.format(2))),
+    (Remembering, "delayed-delivery; add 1 2 +5000; clear", (None, "")),
+    (Keeping, "entry-cache; put 0 1 2 3 0; get 0 1 2; hold 0 1 2; clear 0; free", (4, LOST.format(2))),
+    (Keeping, "entry-cache; put 0 1 2 3 0; put 0 1 3 3 0; clear 0; size 1", (2, LOST.format(4))),
+    (Keeping, "entry-cache; put 0 1 2 3 0; size 1", (None, "")),
+    (
+        Listing,
+        "topic-delivery; open A; open B; add A1 1 2 +5000; adv 9000; get A1 9; close A1; close B1",
+        (7, LOST.format(2)),
+    ),
+]
 
 
-# ---- replay DIR
-
-
-@pytest.mark.slow
-def test_folder_is_replayed_a_line_for_each_trace(cli: Cli, folder: Path) -> None:
-    """One kept for a rule, one for an invariant under a profile that the subject agrees with, and one that nobody
-    wrote."""
-    early = from_text("delayed-delivery timebucket-2025; add 0 0 +1500; adv 499; get 1")
-    kept(folder, "timebucket-2025@timebucket-ideal@DD-07@invariant.jsonl", to_json(replace(early, outcomes=[None] * 3)))
-    kept(folder, FILE)
-    kept(folder, "mine.jsonl")
-    status, out, err = cli("replay", folder)
-    assert (status, err) == (1, "")
-    first, *mine, invariant, count = out.splitlines()
-    assert first == f"findings/{FILE}: kit:OneTooMany: fails at step 3 of 3 (DD-20)"
-    assert mine == [f"findings/mine.jsonl: {s.name}: passes" for s in declaring(CONTRACT, IDEAL)]
-    assert invariant.startswith(
-        "findings/timebucket-2025@timebucket-ideal@DD-07@invariant.jsonl: timebucket-2025: fails at step 3"
-    )
-    assert invariant.endswith(" early (DD-07)")
-    assert count == f"2 of {2 + len(mine)} fail"
-    status, out, _ = cli("replay", folder, "--subject", "time-bucket", "--json")
-    told = json.loads(out)
-    assert (status, told["failing"], len(told["traces"])) == (0, 0, 3)
-    assert {each["profile"] for each in told["traces"]} == {IDEAL}
-
-
-def test_folder_that_cannot_be_replayed_is_told(cli: Cli, folder: Path) -> None:
-    folder.mkdir()
-    says = "broker-tck: findings: has no regression; `broker-tck check --save findings` saves them there\n"
-    assert cli("replay", folder) == (2, "", says)
-    kept(folder, "nosuch@timebucket-ideal@DD-20.jsonl")
-    assert cli("replay", folder)[2].startswith(
-        "broker-tck: findings/nosuch@timebucket-ideal@DD-20.jsonl: unknown subject 'nosuch'; "
-    )
-    says = "broker-tck: findings: a folder must be the only argument, without --invariant\n"
-    assert cli("replay", folder, "has") == cli("replay", folder, "--invariant", "DD-07") == (2, "", says)
-
-
-# ---- The command, again
-
-
-def test_regression_that_passes_is_reported_and_stays(cli: Cli, folder: Path) -> None:
-    kept(folder, "time-bucket@timebucket-ideal@DD-20.jsonl")
-    kept(folder, "heap@heap@DD-20.jsonl")
-    status, out, err = cli("check", "--subject", "time-bucket", "--walks", "2", "--examples", "0", "--save", folder)
-    assert (status, err) == (4, "")
-    told = [line for line in out.splitlines() if line.startswith("regression")]
-    assert told == ["regression findings/time-bucket@timebucket-ideal@DD-20.jsonl passes now"]
-    assert len(names(folder)) == 2
-
-
-def test_folder_that_is_none_is_told_before_the_check(cli: Cli, folder: Path) -> None:
-    folder.write_text("mine")
-    assert cli(*ONE, "--save", folder) == (2, "", "broker-tck: findings: cannot be written: File exists\n")
-    assert folder.read_text() == "mine"
-
-
-def test_file_that_is_no_trace_is_told_before_the_check(cli: Cli, folder: Path) -> None:
-    folder.mkdir()
-    (folder / "README.md").write_text("Of other names are other files.")
-    (folder / FILE).write_text("mine")
-    status, out, err = cli(*ONE, "--save", folder)
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"broker-tck: findings/{FILE}:1: ")
-    assert (folder / FILE).read_text() == "mine"
-    assert names(folder) == ["README.md", FILE]
+@pytest.mark.parametrize(("kind", "text", "broken"), KEEPING)
+def test_subject_that_keeps_an_id_is_seen(kind: Callable[..., Any], text: str, broken: tuple[int | None, str]) -> None:
+    contract = CONTRACTS[text.partition(";")[0]]
+    trace = from_text(text.replace(contract.name, f"{contract.name} {contract.default}", 1))
+    subject = declared(kind.__name__, kind, contract)
+    at, why = breach_of(contract, subject.fresh, RULES[contract.name], trace.config, trace.operations)
+    assert (at, why) == broken
 
 
 @pytest.mark.slow
-def test_what_cannot_be_kept_is_told_all_the_same(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, target: Path) -> None:
-        if target.suffix == ".jsonl":
-            raise OSError(28, "No space left on device")
-        path.rename(target)
-
-    monkeypatch.setattr(Path, "replace", full)
-    status, out, err = cli(*ONE, "--save", folder)
-    assert (status, err) == (2, f"broker-tck: findings/{FILE}: cannot be written: No space left on device\n")
-    assert out.startswith(
-        "Your tracker takes one message more than it is asked for; it must not.\n\nDD-20 is broken by "
-    )
-    assert out.endswith("0 of 1 conform\n")
-    assert names(folder) == []
-
-
-# ---- The traces
-
-
-def test_file_is_written_whole_or_not_at_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(folder, Written("a.jsonl", "old"))
-    monkeypatch.setattr(Path, "write_text", lambda *arguments, **options: (_ for _ in ()).throw(OSError(28, "Full")))
-    with pytest.raises(BadInput, match="cannot be written: Full"):
-        write(folder, Written("a.jsonl", "new"))
-    assert names(folder) == ["a.jsonl"]
-    assert (folder / "a.jsonl").read_text(encoding="utf-8") == "old"
-
-
-def test_file_of_another_name_belongs_to_each_subject_of_its_profile(folder: Path) -> None:
-    trace = kept(folder, "mine.jsonl")
-    assert trace.is_of(subject_of(OneTooMany), IDEAL)
-    assert not trace.is_of(subject_of(OneTooMany), "heap")
-    assert not trace.is_of(declared("nacks", MUTANTS["empty-set-called-back"].factory), IDEAL)
-    assert regressions_in(folder) == [trace]
-    assert regressions_in(folder / "none") == []
-
-
-def test_name_says_whom_a_finding_belongs_to(folder: Path) -> None:
-    """A finding may be of a profile with which the subject agrees more than with the one that was checked."""
-    checked = check_subject(subject_of(OneTooMany), IDEAL, Budget(0, 30, 0, fail_fast=True), parts=PARTS[1:])
-    (finding,) = checked.findings
-    name, line = file_of(finding_result(finding), "a/b@c")
-    assert name == "kit%3AOneTooMany@a%2Fb%40c@DD-20.jsonl"
-    trace = kept(folder, name, line)
-    assert (trace.subject, trace.profile, trace.rule, trace.trace.profile) == (
-        "kit:OneTooMany",
-        "a/b@c",
-        "DD-20",
-        IDEAL,
-    )
-    assert trace.is_of(subject_of(OneTooMany), "a/b@c")
-    assert not trace.is_of(subject_of(TimeBucketTracker), "a/b@c")
+@pytest.mark.parametrize("name", RULES)
+def test_no_bundled_subject_keeps_more_than_its_profile_says(name: str) -> None:
+    contract, rule = CONTRACTS[name], RULES[name]
+    for subject in bundled(contract):
+        model = contract.model(subject.profiles[0])
+        for number in range(0 if rule in model.BREAKS else 8):
+            done = walk(contract, walk_seed(0, number), subject.adapter, model, subject.capabilities)
+            assert broken_by(contract, done, subject.adapter, subject.capabilities, {rule}) == []
 
 
 @pytest.mark.slow
-def test_crash_is_a_finding_and_nothing_else_is_asked(folder: Path) -> None:
-    traces = [kept(folder, "mine.jsonl")]
-
-    def told(found: Checked) -> tuple[Any, ...]:
-        (finding,) = found.findings
-        tags = [operation.tag for operation in finding.operations]
-        return finding.difference.seen["error"], finding.note, tags, found.verdict, found.walks
-
-    def work(subject: Subject, progress: Progress) -> tuple[Any, ...]:
-        return told(check_subject(subject, IDEAL, Budget(0, 10, 0), progress=progress, kept=traces, parts=PARTS[1:]))
-
-    found = run_one(Task(subject_of(Crashing), IDEAL, work, told, kept=traces))
-    assert found == ("Exited", "The trace is saved in findings/mine.jsonl.", ["get"], "broken", 0)
+def test_tracker_that_keeps_ids_is_broken_by_that_alone() -> None:
+    checked = check_subject(declared("logging", Logging, CONTRACTS["negative-acks"]), "pip-393-spec", Budget(0, 60, 3))
+    (found,) = checked.findings
+    assert (found.diagnosis.rules, [o.tag for o in found.operations]) == (("P16",), ["nack", "adv"])
 
 
-def test_what_does_not_fail_again_is_told_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from broker_tck.properties.explain import regressions
+class Holder:
+    """Holds what it is given, and says that it holds nothing."""
 
-    trace = kept(folder, FILE.replace("OneTooMany", "TimeBucketTracker"))
-    wrong, model = subject_of(OneTooMany), CONTRACT.model(IDEAL)
-    failed = regressions.failure(wrong, model, trace.trace.config, trace.trace.operations)
-    monkeypatch.setattr(regressions, "failure", lambda *arguments: failed)
-    ((_, finding),) = run_regressions(subject_of(TimeBucketTracker), IDEAL, [trace]).failing
-    assert (finding.rule, len(finding.operations)) == ("DD-20", 3)
+    def __init__(self) -> None:
+        self.collected = 0
+        self.ids: list[int] = []
+
+    def nack(self, ledger: int, entry: int, count: int) -> None:
+        """Keep the ids of a message."""
+        self.ids += [ledger, entry]
+
+    def seen(self) -> tuple[int]:
+        """Nothing."""
+        return (0,)
+
+    def collect_garbage(self) -> None:
+        """Count the collections."""
+        self.collected += 1
 
 
-def test_trace_that_cannot_be_asked_is_told(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import kit
+def test_garbage_is_collected_a_few_times_and_only_if_ids_are_there() -> None:
+    holder, ask = Holder(), StillThere()
+    assert ask.on(holder) is None
+    following(Nack)(1, 2, 0).on(holder)
+    assert [ask.on(holder) for _ in range(MOST_COLLECTIONS + 1)] == [2] * MOST_COLLECTIONS + [None]
+    assert (holder.collected, lives_on(holder).left()) == (MOST_COLLECTIONS, 2)
+    holder.ids.clear()
+    assert (ask.on(holder), holder.collected) == (0, MOST_COLLECTIONS)
 
-    poor = type("Poor", (TimeBucketTracker,), {"capabilities": {"memory_estimate": False}})
-    monkeypatch.setattr(kit, "Poor", poor, raising=False)
-    kept(folder, "mine.jsonl", json.dumps({**GET, "steps": [["memory"]]}))
-    out = cli("check", "--subject", "kit:Poor", "--walks", "2", "--examples", "0", "--save", folder)[1]
-    assert "regression findings/mine.jsonl was not run: it needs what kit:Poor declares to lack\n" in out
+
+def test_operation_with_followed_ids_is_written_as_the_plain_one() -> None:
+    assert msgspec.json.encode(following(Nack)(1, 2, 0)) == msgspec.json.encode(Nack(1, 2, 0))

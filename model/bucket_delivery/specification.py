@@ -539,6 +539,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="follows from BD-42, DD-22, DD-37 and DD-38; no report upstream is known",
         needs="jumps",
     ),
+    informative(
+        "BD-50",
+        "A tracker that holds no message keeps no id.",
+        source="follows from BD-31",
+        why="ranges keep ids of ledgers, and calls under way keep messages; BD-17 and BD-30 say what stays stored",
+    ),
 )
 
 

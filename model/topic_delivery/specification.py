@@ -325,7 +325,7 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
     ),
     invariant(
         "TD-41",
-        "A manager that holds no copy and has no open view keeps no id.",
+        "A manager that holds no copy and has no open view keeps no id and no dispatcher.",
         source="follows from TD-28 and TD-31",
         needs="shows_kept",
     ),

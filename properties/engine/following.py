@@ -35,10 +35,10 @@ class Followed(int):
 
 
 class Lives:
-    """The numbers that a subject was given, on an adapter or a model."""
+    """The numbers that a subject was given, on an adapter or a model; an adapter may add other objects."""
 
     def __init__(self) -> None:
-        self.given: list[ref[Life]] = []
+        self.given: list[ref[Any]] = []
         self.collections = 0
 
     def number(self, plain: int) -> Followed:
@@ -48,7 +48,7 @@ class Lives:
         return followed
 
     def left(self) -> int:
-        """How many numbers something refers to."""
+        """How many of them something refers to."""
         return sum(life() is not None for life in self.given)
 
 
@@ -121,4 +121,4 @@ def nothing_left(_config: Any, steps: Sequence[Step]) -> Iterator[tuple[int, str
         if not isinstance(operation, StillThere):
             index += 1
         elif isinstance(result, int):
-            yield index, f"nothing is held, but {result} of the ids that were given are kept" if result else None
+            yield index, f"nothing is held, but {result} objects that were given are kept" if result else None

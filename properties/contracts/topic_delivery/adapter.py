@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from typing import Any, cast
+from weakref import ref
 
 from broker_tck.implementations.interface.common import Position
 from broker_tck.implementations.interface.topic_delivery import (
@@ -16,6 +17,7 @@ from broker_tck.implementations.interface.topic_delivery import (
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
 from broker_tck.properties.engine.answers import listed, number, numbers, truth
 from broker_tck.properties.engine.check import NOT_SHOWN
+from broker_tck.properties.engine.following import lives_on
 from broker_tck.properties.engine.timer import MOST_FIRINGS, ManualTimer
 
 
@@ -192,10 +194,10 @@ class Adapter(ManualTimer):
         )
 
     def let_go(self) -> None:
-        """Forget the views, and what dispatchers took."""
+        """Forget the views, and what dispatchers took; from then on the dispatchers are followed as ids are."""
         super().let_go()
-        self.trackers = {}
-        self.took = []
+        lives_on(self).given += map(ref, self.dispatchers.values())
+        self.trackers, self.dispatchers, self.took = {}, {}, []
 
     def collect_garbage(self) -> None:
         """Collect garbage; a manager outside of Python has a method of its own for that."""
