@@ -110,7 +110,7 @@ class Reader:
 class Running:
     """A storage read that has not been answered, and the readers that listen, each for a part of it."""
 
-    __slots__ = ("answered", "expected", "first", "last", "ledger", "listeners", "reopened")
+    __slots__ = ("answered", "came", "expected", "first", "last", "ledger", "listeners", "reopened")
 
     def __init__(self, reader: Reader, first: int, last: int) -> None:
         self.reopened = False
@@ -119,6 +119,8 @@ class Running:
         self.first = first
         self.last = last
         self.listeners = [(reader, first, last)]
+        self.came: list[Entry] = []
+        """What came so far."""
         self.answered = False
 
 
@@ -258,7 +260,7 @@ class CacheReads:
     def ask(self, running: Running, handle: LedgerHandle) -> None:
         """Ask the storage. One that raises is taken for one that failed, and its ledger for broken."""
         try:
-            handle.read(running.first, running.last, self.listening(running, handle))
+            handle.read(running.first + len(running.came), running.last, self.listening(running, handle))
         except Exception as error:
             if running.answered:
                 raise
@@ -276,14 +278,22 @@ class CacheReads:
             elif isinstance(answer, Exception):
                 self.failed(running, answer)
             else:
-                self.completed(running, answer)
+                self.came(running, handle, answer)
 
         return answered
 
     # ---- The storage answers
 
+    def came(self, running: Running, handle: LedgerHandle, values: Sequence[Entry]) -> None:
+        """Entries have come. If there are fewer than were asked for, the rest is read."""
+        running.came += values
+        if len(running.came) <= running.last - running.first:
+            self.ask(running, handle)
+        else:
+            self.completed(running, running.came)
+
     def completed(self, running: Running, values: Sequence[Entry]) -> None:
-        """Entries have come: cache them if they are to be read again, and pass them on."""
+        """All entries have come: cache them if they are to be read again, and pass them on."""
         self.answered(running)
         expected = 0 if self.cache.disabled else running.expected()
         for value in values:
@@ -320,6 +330,8 @@ class CacheReads:
     def failed(self, running: Running, error: Exception) -> None:
         """The storage has failed. Unless it was busy, nobody may join the other reads of this ledger."""
         self.answered(running)
+        for value in running.came:
+            value.release()
         if not isinstance(error, TooManyRequestsException):
             self.forget(running.ledger)
         for reader, *_ in running.listeners:

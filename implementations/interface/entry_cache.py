@@ -137,7 +137,10 @@ class LedgerHandle(Protocol):
         """Its last entry; -1 if it is empty."""
 
     def read(self, first: int, last: int, done: StorageRead) -> None:
-        """Read from one entry to another, both included. ``done`` is called later, or before this returns."""
+        """Read from one entry to another, both included.
+
+        ``done`` is called later, or before this returns. It may get only the first of the entries, or none of them.
+        """
 
     def reopened(self) -> LedgerHandle:
         """Another handle of the same ledger."""

@@ -86,15 +86,22 @@ class Request:
         """Readers, and the part that each is to have."""
         self.number = 0
         self.reopened = False
+        self.came = 0
+        """How many entries came with answers in part."""
 
     @property
     def entries(self) -> range:
         """The entries that were asked for."""
         return range(self.first, self.last + 1)
 
+    @property
+    def rest(self) -> Run:
+        """What has not come yet."""
+        return self.first + self.came, self.last
+
     def order(self) -> tuple[int, ...]:
         """Where it stands among what is pending."""
-        return self.creator.topic, self.ledger, self.first, self.last, self.number
+        return self.creator.topic, self.ledger, *self.rest, self.number
 
 
 class PendingReads(CallsUnderWay[Request]):
@@ -135,9 +142,9 @@ class PendingReads(CallsUnderWay[Request]):
     def admit(self, request: Request) -> int:
         """The storage gets a request; answers how it behaves: it waits if it has a request for that ledger already."""
         self.requests += 1
-        request.number = self.requests
-        if not request.reopened:
+        if not request.number:
             self.running.append(request)
+        request.number = self.requests
         alone = not any(other.order()[:2] == request.order()[:2] for other in self.waiting)
         return self.mode if alone else WAITS
 

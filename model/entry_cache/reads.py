@@ -26,6 +26,7 @@ from broker_tck.model.entry_cache.readers import (
     runs,
 )
 from broker_tck.model.entry_cache.topics import size_of
+from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ class Reads(Part):
     def settle(self, request: Request) -> None:
         """A completed storage read cannot be joined any more, even before its first listener has the answer."""
         self.pending.settled(request)
+        self.store.references -= request.came
+        request.came = 0
 
     @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
@@ -212,6 +215,33 @@ class Reads(Part):
                 if self.answers.in_part(entry, first, last):
                     self.hand_over(reader, entry, count)
             self.part_came(reader)
+
+    # ---- The storage answers in part
+
+    @rule("EC-65", source="ReadEntryUtils, PR 25280", needs="reads")
+    def come_short(self, request: Request, n: int) -> Allowed:
+        """If the storage answers with fewer entries, the cache keeps them and asks for the rest, or the read fails."""
+        first, last = request.rest
+        rest = [["asks", *request.order()[:2], first + n, last]]
+
+        def follow(told: list[list[Any]]) -> None:
+            if told == rest:
+                self.go_on(request, n)
+
+        says = f"{rest}, or what follows if the read fails"
+        return Allowed(lambda told: told == rest or told == self.failing(request), follow, rest, says)
+
+    def go_on(self, request: Request, n: int) -> None:
+        """Keep what came, and ask for the rest. All of it stays one read, which can be joined."""
+        request.came += n
+        self.store.references += n
+        self.pending.admit(request)
+        self.pending.begin(request)
+
+    def failing(self, request: Request) -> list[list[Any]]:
+        """What follows if the read fails: all that came is released."""
+        self.not_come(request, BROKEN)
+        return self.tell()
 
     # ---- The storage fails
 

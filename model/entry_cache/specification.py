@@ -29,7 +29,7 @@ from broker_tck.model.entry_cache.entries import (
 from broker_tck.model.entry_cache.eviction import Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Passing, Putting, Removing, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
-from broker_tck.model.entry_cache.readers import SINGLE, PendingReads, Reader, lefts
+from broker_tck.model.entry_cache.readers import SINGLE, WAITS, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
 from broker_tck.model.entry_cache.without_clause import WITHOUT_CLAUSE
@@ -44,7 +44,7 @@ ORDINARY = (
     *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
     *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
     *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
-    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
+    *("short", "fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
 """Operations that do nothing while calls are under way."""
 NOWHERE: Position = (0, 0)
@@ -438,6 +438,15 @@ class EntryCaches(Reference):
         if request := self.pending_reads.take(i):
             self.reads.come(request)
         return self.reads.tell()
+
+    def short(self, i: int, n: int) -> list[list[Any]] | Allowed:
+        """The storage answers a pending read with its first n entries; from now on it waits."""
+        self.pending_reads.mode = WAITS
+        request = self.pending_reads.take(i)
+        if request is None:
+            return self.reads.tell()
+        first, last = request.rest
+        return self.reads.come_short(request, n % (last - first + 1))
 
     def fail(self, i: int, kind: int) -> list[list[Any]]:
         """A pending storage read fails."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from broker_tck.implementations.entry_cache.reads import CacheReads, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import (
     Entry,
@@ -16,6 +17,7 @@ from broker_tck.implementations.interface import (
     Position,
     ReadAnswered,
     ReadCount,
+    ReadFailed,
 )
 
 
@@ -81,10 +83,22 @@ class AnsweringCache(TopicCache):
         self.read_entries(handle, entry, entry, int, answered)
 
 
+class WholeAnswers(CacheReads):
+    """Reads that fail if the storage answers in part."""
+
+    def came(self, running: Running, handle: LedgerHandle, values: Sequence[Entry]) -> None:
+        running.came += values
+        if len(values) <= running.last - running.first:
+            self.failed(running, ReadFailed("not all has come"))
+        else:
+            self.completed(running, values)
+
+
 class AnsweringCaches(RemovalQueue):
-    """The bundled queue with such caches, and with counts that are false and equal to each other."""
+    """The bundled queue with such caches and reads, and with counts that are false and equal to each other."""
 
     cache_type = AnsweringCache
+    reads = WholeAnswers
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         return Tally(expected) if expected > 0 else None

@@ -115,6 +115,13 @@ class Complete(Reading, frozen=True, tag="complete"):
     i: Which
 
 
+class Short(Reading, frozen=True, tag="short"):
+    """One of them is answered with its first n entries, modulo those asked for; from now on the storage waits."""
+
+    i: Which
+    n: Which
+
+
 class Fail(Reading, frozen=True, tag="fail"):
     """One of them fails; ``kind`` 0: of too many requests, 1: of anything else, 2: its handle was closed."""
 
@@ -172,6 +179,7 @@ ReadingOperation = (
     | FetchMany
     | FetchOne
     | Complete
+    | Short
     | Fail
     | Storage
     | Done
@@ -182,5 +190,5 @@ ReadingOperation = (
     | Hits
 )
 
-Answers = Fetch | FetchMany | FetchOne | Complete | Fail | Done | Timeouts
+Answers = Fetch | FetchMany | FetchOne | Complete | Short | Fail | Done | Timeouts
 """Those in which readers may be answered, and caches populated, also ones that their topics have left."""

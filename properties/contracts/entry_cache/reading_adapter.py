@@ -9,6 +9,7 @@ from typing import Any, cast
 from broker_tck.implementations.interface import EntryCache, EntryCaches, ReadingCache, ReadingCaches
 from broker_tck.properties.contracts.entry_cache.ledgers import LedgerStorage, TopicCursors
 from broker_tck.properties.contracts.entry_cache.operations import Config
+from broker_tck.properties.contracts.entry_cache.reading import WAITS
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
 from broker_tck.properties.engine.answers import listed
 from broker_tck.properties.engine.threads import first_elsewhere
@@ -137,6 +138,13 @@ class ReadersAdapter:
         """A pending storage read completes."""
         if request := self.storages.reads.release(i):
             self.storages.complete(request)
+        return self.tell()
+
+    def short(self, i: int, n: int) -> list[list[Any]]:
+        """A pending storage read is answered with its first n entries."""
+        self.storages.mode = WAITS
+        if request := self.storages.reads.release(i):
+            self.storages.complete(request, n)
         return self.tell()
 
     def fail(self, i: int, kind: int) -> list[list[Any]]:

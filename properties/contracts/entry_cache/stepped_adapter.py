@@ -13,7 +13,7 @@ ORDINARY = (
     *("put", "fill", "late", "misput", "get", "hold", "spoil", "range", "remove", "invalidate", "trim", "clear"),
     *("reopen", "evict_old", "evict_size", "background", "run", "counters", "resize", "set_watermark", "requeues"),
     *("extend", "append", "write", "cursor", "uncursor", "crowd", "fetch", "fetch_one", "fetch_many", "complete"),
-    *("fail", "storage", "done", "replay", "share", "timeouts", "advance"),
+    *("short", "fail", "storage", "done", "replay", "share", "timeouts", "advance"),
 )
 """Calls that are not made while others are under way: the subject is not asked for them."""
 BUSY = "busy"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE, ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned
@@ -343,6 +345,53 @@ def discarded_uncounted(discard: Method, reads: Reads, entries: list[Returned]) 
     for entry in entries:
         entry.count = None
     discard(reads, entries)
+
+
+# ---- The storage answers in part
+
+look_at("EC-65", "an answer that is empty, or ends early; the reader is told once, with all entries, or that it failed")
+
+
+@around(Reads.come_short, "EC-65", "handed over")
+def too_few_handed_over(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
+    """If the storage answers with fewer entries, your cache gives readers too few; it must read the rest, or fail."""
+    request.last = request.rest[0] + n - 1
+    reads.come(request)
+    return reads.tell()
+
+
+@around(Reads.come_short, "EC-65", "nobody is told of nothing")
+def nobody_told(come_short: Method, reads: Reads, request: Request, n: int) -> Any:
+    """If the storage answers without entries, your cache tells no reader; it must ask once more, or fail the read."""
+    return come_short(reads, request, n) if n else reads.tell()
+
+
+@around(Reads.come_short, "EC-65", "asks for all")
+def all_asked_again(come_short: Method, reads: Reads, request: Request, _n: int) -> Any:
+    """If the storage answers with fewer entries, your cache asks for all again; it must ask only for the rest."""
+    return come_short(reads, request, -request.came)
+
+
+@around(Reads.come_short, "EC-65", "fails, and keeps them")
+def short_ones_kept(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
+    """If a read fails for want of entries, your cache never releases those that came; it must."""
+    reads.store.references += n
+    return reads.failing(request)
+
+
+@around(Reads.come_short, "EC-65", "fails, and keeps the permits")
+def permits_kept(_come_short: Method, reads: Reads, request: Request, _n: int) -> list[list[Any]]:
+    """If a read fails for want of entries, your cache keeps its permits; they must come back."""
+    for reader, *_ in request.listeners:
+        reader.permits = 0
+    return reads.failing(request)
+
+
+@around(Reads.go_on, "EC-65", "the rest cannot be joined")
+def rest_not_joined(go_on: Method, reads: Reads, request: Request, n: int) -> None:
+    """Once a part of a read has come, your cache lets nobody join it; it must until all has come."""
+    go_on(reads, request, n)
+    reads.pending.settled(request)
 
 
 # ---- The limit of reads in flight
