@@ -66,6 +66,7 @@ from broker_tck.implementations.interface.entry_cache import (
     TooManyRequestsException,
 )
 from broker_tck.implementations.interface.negative_acks import (
+    ChunkLedgers,
     Clocks,
     Consumer,
     MessageId,
@@ -117,6 +118,7 @@ __all__ = [
     "BucketNotExistException",
     "BucketSnapshotPersistenceException",
     "BucketSnapshotStorage",
+    "ChunkLedgers",
     "Clock",
     "Clocks",
     "Consumer",

@@ -15,7 +15,7 @@ class MessageId(NamedTuple):
     entry_id: int
     batch_index: int = -1
     chunks: Sequence[int] = ()
-    """Empty unless the message is chunked; the last is ``entry_id``."""
+    """Empty unless the message is chunked; ascending, and the last is ``entry_id``. They need not be neighbours."""
 
 
 class NegativeAcksConfig(Protocol):
@@ -87,6 +87,14 @@ class NegativeAcksTracker(Protocol):
 
     def close(self) -> None:
         """Disarm the timer and let go of everything."""
+
+
+@runtime_checkable
+class ChunkLedgers(Protocol):
+    """Capability ``chunk_ledgers``: messages whose chunks are of several ledgers."""
+
+    def add_chunked_message(self, chunks: Sequence[Position], redelivery_count: int) -> None:
+        """Track a message by the positions of all its chunks, in ascending order. Its id is that of the last."""
 
 
 NegativeAcksFactory = Callable[[NegativeAcksConfig, Clocks, NackTimer, Consumer], NegativeAcksTracker]

@@ -23,6 +23,7 @@ class SortedBucketsTracker:
 
     contract: ClassVar[str] = "negative-acks"
     profiles: ClassVar[tuple[str, ...]] = ("pip-393-spec",)
+    capabilities: ClassVar[dict[str, object]] = {"chunk_ledgers": True}
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         if not 0 <= config.precision_bits <= 40:
@@ -35,7 +36,7 @@ class SortedBucketsTracker:
         self._fixed = max(config.delay_us // 1_000, SHORTEST_MS)
         self._mask = -(1 << config.precision_bits)
         self._buckets = NackBuckets()
-        self._chunks: dict[int, dict[Position, tuple[int, ...]]] = {}
+        self._chunks: dict[int, dict[Position, Sequence[Position]]] = {}
         self._timeout: Timeout | None = None
         self._deadline = 0
         self._closed = False
@@ -46,23 +47,28 @@ class SortedBucketsTracker:
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message that was redelivered so often before."""
+        ledger, entry, _, chunks = message_id
+        self._track(ledger, entry, redelivery_count, [(ledger, chunk) for chunk in chunks] if chunks else ())
+
+    def add_chunked_message(self, chunks: Sequence[Position], redelivery_count: int) -> None:
+        """Track a message whose chunks may be of several ledgers."""
+        self._track(*chunks[-1], redelivery_count, chunks)
+
+    def _track(self, ledger: int, entry: int, redelivery_count: int, chunks: Sequence[Position]) -> None:
         if self._closed:
             return
         delay = self._backoff(redelivery_count) if self._backoff else self._fixed
         bucket = self._bucket(self._wall() + delay)
-        ledger, entry, _, chunks = message_id
         self._buckets.add(bucket, ledger, entry)
-        if len(chunks) > 1:
+        if chunks:
             self._note_chunks(bucket, (ledger, entry), chunks)
         self._arm_for(self._monotonic() + delay * MS)
 
     def _bucket(self, instant: int) -> int:
         return instant & self._mask
 
-    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
-        known = self._chunks.setdefault(bucket, {})
-        if len(chunks) > len(known.get(position, ())):
-            known[position] = tuple(chunks)
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[Position]) -> None:
+        self._chunks.setdefault(bucket, {})[position] = chunks
 
     def _arm_for(self, deadline: int) -> None:
         """Arm the timer for a nack, unless it fires in time as it is."""
@@ -89,8 +95,7 @@ class SortedBucketsTracker:
         """Remove what is due; its ids, those of chunks as well, each once."""
         ids = set(self._buckets.take(now))
         for bucket in [b for b in self._chunks if b <= now]:
-            for (ledger, _), chunks in self._chunks.pop(bucket).items():
-                ids.update((ledger, entry) for entry in chunks)
+            ids.update(*self._chunks.pop(bucket).values())
         return [*ids]
 
     def _arm_for_first(self, now: int) -> None:

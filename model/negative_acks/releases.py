@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil
 
 from broker_tck.model.negative_acks.specification import (
@@ -10,6 +10,7 @@ from broker_tck.model.negative_acks.specification import (
     SHORTEST,
     Buckets,
     Calls,
+    Chunks,
     Clock,
     Delays,
     Emission,
@@ -23,9 +24,9 @@ from broker_tck.model.negative_acks.walked_tree import WalkedTree
 # ---- What several clients have in place of a clause
 
 
-def last_chunk(_: Buckets, entry: int, chunks: int) -> list[int]:  # noqa: ARG001
+def last_chunk(_: Buckets, position: Position, chunks: Chunks) -> Sequence[Position]:  # noqa: ARG001
     """Ids are rebuilt from ledger and entry, and so have lost their chunks."""
-    return [entry]
+    return (position,)
 
 
 def as_it_is(_: Buckets, at: int) -> int:
@@ -46,14 +47,14 @@ def leaves_chunks_noted(buckets: Buckets, keys: list[int]) -> list[Position]:
     return ids
 
 
-def last_counts(buckets: Buckets, item: Item, key: int, chunks: int) -> bool:
+def last_counts(buckets: Buckets, item: Item, key: int, chunks: Chunks) -> bool:
     """An entry that is nacked again has the instant of that nack."""
     for other in buckets.elsewhere(item, key):
         buckets.drop(other, item)
     return Buckets.hold(buckets, item, key, chunks)
 
 
-def first_counts(buckets: Buckets, item: Item, key: int, chunks: int) -> bool:
+def first_counts(buckets: Buckets, item: Item, key: int, chunks: Chunks) -> bool:
     """An entry that is held keeps its instant, however often it is nacked."""
     return not buckets.elsewhere(item, key) and Buckets.hold(buckets, item, key, chunks)
 
@@ -263,7 +264,7 @@ class LegacyJava30(NegativeAcks):
     stale = fires_all_the_same
     ignores_after_close = taken_after_close
 
-    def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
+    def track(self, ledger: int, entry: int, batch_index: int, chunks: Chunks, count: int) -> None:
         self.buckets.dropped = False
         super().track(ledger, entry, batch_index, chunks, count)
 

@@ -10,7 +10,7 @@ forward: timers wait by it, and all times that are seen are of it, in millisecon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from math import floor, log
 from typing import ClassVar, Protocol
@@ -138,10 +138,12 @@ Position = tuple[int, int]
 """Ledger id and entry id."""
 Item = tuple[int, int, int]
 """Ledger id, entry id, and a number that is 0 wherever nacks of one entry are one item."""
+Chunks = tuple[Position, ...]
+"""The positions of a message's chunks, in ascending order; empty unless it is chunked."""
 
 
 class Buckets(Part):
-    """Sets of items by the instant that they are filed under, and from how many chunks an item's message is made.
+    """Sets of items by the instant that they are filed under, and of which chunks an item's message is made.
 
     Instants are in units. The ``scale`` is the number of units in a millisecond.
     """
@@ -150,7 +152,7 @@ class Buckets(Part):
         self.bits = bits
         self.scale = scale
         self.held: dict[int, set[Item]] = {}
-        self.chunks: dict[tuple[int, Position], int] = {}
+        self.chunks: dict[tuple[int, Position], Chunks] = {}
 
     # ---- What an item is
 
@@ -175,12 +177,11 @@ class Buckets(Part):
         source="NegativeAcksTracker, PR 23600",
         when=lambda b, item, key, chunks: bool(b.elsewhere(item, key)),
     )
-    def hold(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: Chunks) -> bool:
         """An entry is one item in each bucket; if it is in several buckets, each of them emits it."""
         self.held.setdefault(key, set()).add(item)
-        if chunks > 1:
-            place = self.noted(key, item[:2])
-            self.chunks[place] = max(chunks, self.chunks.get(place, 1))
+        if len(chunks) > 1:
+            self.chunks[self.noted(key, item[:2])] = chunks
         return True
 
     def drop(self, key: int, item: Item) -> None:
@@ -219,9 +220,9 @@ class Buckets(Part):
         return sorted(set(ids))
 
     @rule("NA-06", source="NegativeAcksTracker, PR 25229, issue 25220")
-    def expanded(self, entry: int, chunks: int) -> list[int]:
-        """If a message has chunks, every emission has all of them."""
-        return [*range(entry - chunks + 1, entry + 1)]
+    def expanded(self, position: Position, chunks: Chunks) -> Sequence[Position]:
+        """If a message has chunks, every emission has all of them; they need not be neighbours, or of one ledger."""
+        return chunks or (position,)
 
     @rule("NA-06")
     def noted(self, key: int, position: Position) -> tuple[int, Position]:
@@ -239,13 +240,9 @@ class Buckets(Part):
 
     def ids_with_chunks(self, keys: list[int]) -> list[Position]:
         """The ids that the items of some buckets stand for, whose chunks are noted no longer."""
-        items = [
-            (self.noted(key, (ledger, entry)), ledger, entry) for key in keys for ledger, entry, _ in self.held[key]
-        ]
-        ids = [
-            (ledger, part) for place, ledger, entry in items for part in self.expanded(entry, self.chunks.get(place, 1))
-        ]
-        for place, _, _ in items:
+        items = [(self.noted(key, item[:2]), item[:2]) for key in keys for item in self.held[key]]
+        ids = [part for place, position in items for part in self.expanded(position, self.chunks.get(place, ()))]
+        for place, _ in items:
             self.chunks.pop(place, None)
         return ids
 
@@ -515,21 +512,21 @@ class NegativeAcks(Reference):
 
     def nack(self, ledger: int, entry: int, count: int) -> None:
         """Track a message, by message."""
-        self.track(ledger, entry, -1, 1, count)
+        self.track(ledger, entry, -1, (), count)
 
     def nack_id(self, ledger: int, entry: int) -> None:
         """Track a message, by id."""
-        self.track(ledger, entry, -1, 1, self.delays.count_of_id())
+        self.track(ledger, entry, -1, (), self.delays.count_of_id())
 
     def batch(self, ledger: int, entry: int, index: int, count: int) -> None:
         """Track a message of a batch."""
-        self.track(ledger, entry, index, 1, count)
+        self.track(ledger, entry, index, (), count)
 
-    def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
-        """Track a message in chunks, the last of which is this entry."""
-        self.track(ledger, entry, -1, chunks, count)
+    def chunked(self, chunks: Chunks, count: int) -> None:
+        """Track a message in chunks, by the last of them."""
+        self.track(*chunks[-1], -1, chunks, count)
 
-    def track(self, ledger: int, entry: int, batch_index: int, chunks: int, count: int) -> None:
+    def track(self, ledger: int, entry: int, batch_index: int, chunks: Chunks, count: int) -> None:
         """Hold an item for as long as its delay says, and arm the timer."""
         if self.ignores_after_close():
             return

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, cast
 
-from broker_tck.implementations.interface import MessageId, NegativeAcksFactory, Position
-from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Config
+from broker_tck.implementations.interface import ChunkLedgers, MessageId, NegativeAcksFactory, Position
+from broker_tck.properties.contracts.negative_acks.operations import Capabilities, Chunks, Config
 from broker_tck.properties.engine.answers import number
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.threads import first_elsewhere, here
@@ -79,9 +79,13 @@ class Adapter(ManualTimer):
         """Nack a message of a batch."""
         self.tracker.add_message(MessageId(ledger, entry, index), count)
 
-    def chunked(self, ledger: int, entry: int, chunks: int, count: int) -> None:
+    def chunked(self, chunks: Chunks, count: int) -> None:
         """Nack a message in chunks."""
-        self.tracker.add_message(MessageId(ledger, entry, -1, range(entry - chunks + 1, entry + 1)), count)
+        ledger, entry = chunks[-1]
+        if chunks[0][0] == ledger:
+            self.tracker.add_message(MessageId(ledger, entry, -1, [each for _, each in chunks]), count)
+        else:
+            cast(ChunkLedgers, self.tracker).add_chunked_message(chunks, count)
 
     def advance(self, ms: int) -> list[list[Any]]:
         """Let time pass; timers fire on the way."""

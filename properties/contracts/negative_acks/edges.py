@@ -40,7 +40,8 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
     of_pool = Edge(left=True, why="NA-01, NA-06: an entry is in chunks, a batch or alone, for good, as the pool has it")
     positions = {f"{tag}.{field}": of_pool for tag in KINDS for field in ("ledger", "entry")}
     return positions | {
-        "chunked.chunks": of_pool,
+        **{f"{tag}.{field}": of_pool for tag in ("chunked", "spread") for field in ("chunks", "apart")},
+        "spread.below": of_pool,
         "fill.ledgers": Edge(left=True, why="of the other ledgers only the entries behind all others are alone"),
         "fill.n": Edge(CONTAINERS, "NA-33: a request has 1,000 ids; the sizes of containers", high=MOST_FILLED),
         "fill.step": Edge((256, 4_096), "the containers of a bitmap"),
@@ -52,7 +53,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
     }
 
 
-KINDS = ("nack", "id", "batch", "chunked", "fill", "inside")
+KINDS = ("nack", "id", "batch", "chunked", "spread", "fill", "inside")
 """Operations that name a message."""
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from broker_tck.properties.contracts.negative_acks.operations import entries_of
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 
-NACKS = "nack id batch chunked fill"
+NACKS = "nack id batch chunked spread fill"
 FIRINGS = "adv stale"
 
 
@@ -61,9 +62,7 @@ def emitted(firings: Iterable[Any]) -> set[tuple[int, ...]]:
 
 def chunks_of(trace: Sequence[Any]) -> list[set[tuple[int, ...]]]:
     """The chunks of each message that has some."""
-    chunked = [(o.ledger, o.entry, o.chunks) for o in trace if o.tag == "chunked"]
-    filled = [(ledger, entry, o.chunks) for o in trace if o.tag == "fill" for ledger, entry, _ in o.each()]
-    return [{(ledger, entry - i) for i in range(chunks)} for ledger, entry, chunks in chunked + filled if chunks > 1]
+    return [{*kind} for o in trace for _, kind in entries_of(o) if isinstance(kind, tuple) and len(kind) > 1]
 
 
 FALLBACKS = (
@@ -85,7 +84,7 @@ FALLBACKS = (
     Fallback("NA-23", NACKS, "armed", held_before),
     Fallback("NA-22", shows="armed"),
     Fallback("NA-01", "batch"),
-    Fallback("NA-06", "chunked"),
+    Fallback("NA-06", "chunked spread"),
     Fallback("NA-35", "fail inside"),
     Fallback("NA-38"),
 )

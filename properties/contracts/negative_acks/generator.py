@@ -25,6 +25,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Jump,
     Nack,
     NackId,
+    Spread,
     Stale,
 )
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
@@ -100,6 +101,8 @@ TWINS = (0, 0, 0, 8, 10, 16, 20, 24, 31, 32, 40, 48, 53, 62)
 TWINNED = 3
 """Number of messages that have twins."""
 MOST_CHUNKS = (4, 4, 4, 15, 63)
+APART = (1, 1, 2, 5)
+"""How many entries each chunk is from the next."""
 INDEXES = (4, 4, 4, 64, 2_000)
 """How many messages a batch has."""
 MOST_IGNORED = 64
@@ -164,11 +167,16 @@ class Nacks:
         below_zero = BELOW_ZERO if capabilities.negative_ids else ()
         base, ledger = one_of(choices, (*ENTRY_BASES, *below_zero)), one_of(choices, (*LEDGER_BASES, *below_zero))
         ledgers, size = one_of(choices, POOLS)
-        ledger = min(ledger, 2**63 - ledgers)
+        self.below = ledgers + 1 if capabilities.chunk_ledgers and choices.below(2) else 0
+        """How many ledgers some chunks are below others: beyond all ledgers of the walk; 0: they are of one."""
+        lowest = -(2**63) if capabilities.negative_ids else 0
+        ledger = min(max(ledger, lowest + self.below * max(MOST_CHUNKS)), 2**63 - ledgers)
         chunked, batches = (max(1, one_of(choices, (1, min(size // 4, 6)))) for _ in range(2))
         most = one_of(choices, MOST_CHUNKS)
         chunks = [2 + choices.below(most) if i < chunked else 1 for i in range(size)]
-        entries = [sum(chunks[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
+        self.apart = one_of(choices, APART)
+        spans = [(n - 1) * self.apart + 1 for n in chunks]
+        entries = [sum(spans[i % ledgers : i + 1 : ledgers]) - 1 for i in range(size)]
         base = min(base, 2**63 - 1 - max(entries))
         entries = [base + entry for entry in entries]
         positions = [(ledger + i % ledgers, entry) for i, entry in enumerate(entries)]
@@ -210,7 +218,9 @@ class Nacks:
     def chunked(self) -> Chunked:
         """A nack of a message in chunks."""
         position, chunks = one_of(self.choices, self.in_chunks)
-        return Chunked(*position, chunks, self.count())
+        if self.below:
+            return Spread(*position, chunks, self.count(), self.apart, self.below)
+        return Chunked(*position, chunks, self.count(), self.apart)
 
     def fill(self) -> Fill:
         """Many nacks."""

@@ -16,6 +16,8 @@ MOST_REDELIVERED = 2**31 - 1
 """The broker counts redeliveries in an int of Java's."""
 Count = Annotated[int, Meta(ge=0, le=MOST_REDELIVERED)]
 Ms = Annotated[int, Meta(ge=0, le=2**40)]
+Chunks = tuple[tuple[int, int], ...]
+"""The positions of a message's chunks, in ascending order."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +60,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """While it calls the application back, it may be called from another thread."""
     shows_kept: bool = True
     """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
+    chunk_ledgers: bool = False
+    """It takes messages whose chunks are of several ledgers."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -85,12 +89,32 @@ class Batch(Operation, frozen=True, tag="batch"):
 
 
 class Chunked(Operation, frozen=True, tag="chunked"):
-    """Nack a message in so many chunks, of which the entry is the last (``add_message``); no result."""
+    """Nack a message in so many chunks, ``apart`` entries apart, of which the entry is the last; no result."""
 
     ledger: LedgerId
     entry: EntryId
     chunks: Annotated[int, Meta(ge=1, le=64)]
     redelivery_count: Count
+    apart: Annotated[int, Meta(ge=1, le=1_000)] = 1
+
+    def each(self) -> Chunks:
+        """The positions of the chunks, in ascending order."""
+        return chunks_of(self.ledger, self.entry, self.chunks, self.apart)
+
+    def on(self, to: Any) -> Any:
+        return to.chunked(self.each(), self.redelivery_count)
+
+
+class Spread(Chunked, frozen=True, tag="spread"):
+    """Nack one whose earlier chunks are, two by two, ``below`` ledgers lower (``add_chunked_message``); no result."""
+
+    needs = "chunk_ledgers"
+
+    below: Annotated[int, Meta(ge=1, le=65_536)] = 1
+
+    def each(self) -> Chunks:
+        entries = super().each()
+        return tuple((at - (len(entries) - i) // 2 * self.below, entry) for i, (at, entry) in enumerate(entries))
 
 
 class Fill(Operation, frozen=True, tag="fill"):
@@ -122,7 +146,7 @@ class Fill(Operation, frozen=True, tag="fill"):
         nack = to.nack
         for ledger, entry, count in self.each():
             if self.chunks > 1:
-                to.chunked(ledger, entry, self.chunks, count)
+                to.chunked(chunks_of(ledger, entry, self.chunks), count)
             else:
                 nack(ledger, entry, count)
 
@@ -174,7 +198,7 @@ class Stale(Operation, frozen=True, tag="stale"):
     """The timeout that was cancelled last fires all the same; result: as of :class:`Advance`."""
 
 
-AnyOperation = Nack | NackId | Batch | Chunked | Fill | Advance | Jump | Fail | Close | Inside | Stale
+AnyOperation = Nack | NackId | Batch | Chunked | Spread | Fill | Advance | Jump | Fail | Close | Inside | Stale
 
 
 def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:
@@ -186,14 +210,19 @@ def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]
             yield from (((ledger, entry), Nack) for ledger, entry, _ in operation.each())
         case Fill(chunks=chunks):
             for ledger, entry, _ in operation.each():
-                yield from parts_of(ledger, entry, chunks)
+                yield from parts_of(chunks_of(ledger, entry, chunks))
         case Batch(ledger, entry):
             yield (ledger, entry), Batch
-        case Chunked(ledger, entry, chunks):
-            yield from parts_of(ledger, entry, chunks)
+        case Chunked():
+            yield from parts_of(operation.each())
 
 
-def parts_of(ledger: int, entry: int, chunks: int) -> Iterator[tuple[tuple[int, int], object]]:
-    """The entries of a message in chunks, the last of which is this one."""
-    yield (ledger, entry), chunks
-    yield from (((ledger, entry - i), Chunked) for i in range(1, chunks))
+def parts_of(chunks: Chunks) -> Iterator[tuple[tuple[int, int], object]]:
+    """The entries of a message in chunks."""
+    yield chunks[-1], chunks
+    yield from ((chunk, Chunked) for chunk in chunks[:-1])
+
+
+def chunks_of(ledger: int, entry: int, chunks: int, apart: int = 1) -> Chunks:
+    """The positions of the chunks of a message, the last of which is this one."""
+    return tuple((ledger, at) for at in range(entry - (chunks - 1) * apart, entry + 1, apart))

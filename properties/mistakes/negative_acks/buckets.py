@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from broker_tck.model.negative_acks.specification import MS, Buckets, Item
+from broker_tck.model.negative_acks.specification import MS, Buckets, Chunks, Item
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, mistake, of
 
@@ -105,7 +105,7 @@ of(Buckets.key, look="rounding; how many bits are cleared")(
 def dropping(which: Callable[[int, int], bool]) -> Method:
     """Hold an item, but first drop it from those other buckets of which, with the new one, this is true."""
 
-    def hold(b: Buckets, item: Item, key: int, chunks: int) -> bool:
+    def hold(b: Buckets, item: Item, key: int, chunks: Chunks) -> bool:
         for other in b.elsewhere(item, key):
             if which(other, key):
                 b.drop(other, item)
@@ -204,26 +204,38 @@ of(Buckets.emitted, look="a list that buckets are appended to")(
         lambda b, ids: sorted(ids),
     ),
 )
-of(Buckets.expanded, look="the rebuilt id, which has lost its chunks")(
+of(Buckets.expanded, look="the rebuilt id, which has lost its chunks; chunks of another ledger, and apart")(
     instead(
         "absent",
         "Your tracker emits the last chunk of a chunked message alone; all its chunks must come.",
-        lambda b, entry, chunks: [entry],
+        lambda b, position, chunks: [position],
     ),
     instead(
         "the first only",
         "Your tracker emits only the first chunk of a message in chunks; it must emit them all.",
-        lambda b, entry, chunks: [entry - chunks + 1],
+        lambda b, position, chunks: chunks[:1] or [position],
     ),
     instead(
         "one short",
         "Your tracker forgets one chunk of a chunked message; all must come.",
-        lambda b, entry, chunks: [*range(min(entry - chunks + 2, entry), entry + 1)],
+        lambda b, position, chunks: chunks[1:] or [position],
     ),
     instead(
         "one too many",
         "Your tracker also emits the entry before the first chunk; it must emit only the message's own chunks.",
-        lambda b, entry, chunks: [*range(entry - chunks + (chunks == 1), entry + 1)],
+        lambda b, position, chunks: [*((ledger, entry - 1) for ledger, entry in chunks[:1]), *(chunks or [position])],
+    ),
+    instead(
+        "from the first to the last",
+        "Your tracker emits every entry from the first chunk to the last; it must emit only the message's own chunks.",
+        lambda b, position, chunks: (
+            [(position[0], entry) for entry in range(chunks[0][1], position[1] + 1)] if chunks else [position]
+        ),
+    ),
+    instead(
+        "so many before the last",
+        "Your tracker takes the entries before the last chunk for the others; chunks need not be neighbours.",
+        lambda b, position, chunks: [(position[0], position[1] - i) for i in range(max(len(chunks), 1))],
     ),
 )
 of(Buckets.noted)(
@@ -245,7 +257,7 @@ class CountsNacks(Buckets):
         super().__init__(bits, scale)
         self.nacks = 0
 
-    def hold(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: Chunks) -> bool:
         """Count, and hold the item."""
         self.nacks += 1
         return super().hold(item, key, chunks)
@@ -259,7 +271,7 @@ class CountsNacks(Buckets):
 class NacksAreItems(CountsNacks):
     """An entry that is nacked again is one item more."""
 
-    def hold(self, item: Item, key: int, chunks: int) -> bool:
+    def hold(self, item: Item, key: int, chunks: Chunks) -> bool:
         """Hold the item with the number of its nack."""
         return super().hold((*item[:2], item[2] or self.nacks + 1), key, chunks)
 

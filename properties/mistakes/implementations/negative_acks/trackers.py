@@ -77,10 +77,18 @@ class CalledUnderAReentrantLock(CalledUnderALock):
 class ChunksOfSixteenMessages(SortedBucketsTracker):
     """Of each bucket it notes the chunks of 16 messages at most; of the others the last chunk alone comes back."""
 
-    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[int]) -> None:
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[Position]) -> None:
         known = self._chunks.get(bucket, {})
         if position in known or len(known) < MOST_NOTED:
             super()._note_chunks(bucket, position, chunks)
+
+
+@mutant("NA-06", shows="Chunks of several ledgers.", source="an id has one ledger")
+class ChunksOfOneLedger(SortedBucketsTracker):
+    """It takes all chunks of a message for entries of the ledger of the last."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[Position]) -> None:
+        super()._note_chunks(bucket, position, [(position[0], entry) for _, entry in chunks])
 
 
 class ThreeBlocks(NackBuckets):
