@@ -467,6 +467,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="issue 15836",
         why="the kit draws them",
     ),
+    informative(
+        "NA-53",
+        "A request has no answer; if it is lost with its connection, the broker delivers all unacked messages again.",
+        source="PulsarApi.proto, CommandRedeliverUnacknowledgedMessages; issue 755",
+        why="no tracker notices a request that fails after its call, and a reconnection brings its ids back",
+    ),
 )
 
 
