@@ -13,7 +13,7 @@ class Cursor(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is known by."""
+        """What it is known by: an object of the same name stands for the same cursor."""
 
     @property
     def durable(self) -> bool:
@@ -70,7 +70,7 @@ class Versions(Protocol):
     """Capability ``versions``."""
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position | None, int] | None:
-        """A cursor at the slowest position, with the position and the version."""
+        """A cursor at the slowest position, with the position and the version; None if no cursor has a position."""
 
 
 @runtime_checkable

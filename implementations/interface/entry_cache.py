@@ -150,7 +150,7 @@ class EntryCache(Protocol):
     """The cache of one topic. Calls come one at a time, except while it answers a reader."""
 
     def put(self, position: Position, value: Entry) -> bool:
-        """Insert a value, with a reference of the cache's own; False if the position is cached already."""
+        """Insert a value, with a reference of the cache's own; False if it is cached already or the cache disabled."""
 
     def get(self, position: Position) -> Entry | None:
         """The value of a position, retained for the caller; None if it is not cached."""

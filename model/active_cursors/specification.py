@@ -195,7 +195,10 @@ class ActiveCursors(Reference):
 
     @rule("CC-12", source=HEAP, needs="versions")
     def changed(self) -> None:
-        """The version grows by one with every add, removal, and update of a cursor that has or gets a position."""
+        """The version is 0 at first. Every add raises it by one, even of a name that is there, or without a position.
+
+        So does every removal, and every update of a cursor that has or gets a position.
+        """
         self.version += 1
 
     # ---- Adding

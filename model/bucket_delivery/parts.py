@@ -171,7 +171,10 @@ class Mutable(Part):
 
     @rule("BD-06", source="BucketDelayedDeliveryTracker, PR 25371")
     def takes(self, ledger: int, covered: bool) -> bool:
-        """A message joins the growing bucket; if its ledger is below the last one, or sealed, it stays in memory."""
+        """A message joins the growing bucket; if its ledger is below the last one, or sealed, it stays in memory.
+
+        A message that was refused and is accepted again adds an index again, even an equal one.
+        """
         return not covered and (self.ledgers is None or ledger >= self.ledgers[1])
 
     @rule("BD-08", source="BucketDelayedDeliveryTracker")

@@ -160,7 +160,10 @@ class Loading(Part):
 
     @rule("BD-29", source="follows from BD-02; PR 26280")
     def ending(self, index: Index, orphan: bool) -> Bucket | None:
-        """Before the last message of a segment leaves the queue, even as an orphan, the next segment is loaded."""
+        """Before the last message of a segment leaves the queue, even as an orphan, the next segment is loaded.
+
+        It is loaded when that message is due and next to leave the queue, and no sooner.
+        """
         bucket = self.tails.get(self.boundary(index))
         return bucket if bucket and self.placed.has(bucket) else None
 

@@ -210,7 +210,7 @@ class Store(Part):
 
     @rule("EC-12", source="RangeCacheEntryWrapper, PRs 10480, 22789, 23955")
     def gives_back(self, entry: Cached) -> int:
-        """An entry is removed once, and the cache gives its reference back once."""
+        """An entry is removed once, and the cache gives its reference back once, unless the value is freed already."""
         return 1 if entry.references else 0
 
     @rule("EC-12")
@@ -261,7 +261,7 @@ class Lookup(Part):
 
     @rule("EC-09")
     def hands_out(self, entry: Cached) -> bool:
-        """If a value's last reference is gone, it cannot be retained, and the read is a miss."""
+        """If a value's last reference is gone, it cannot be retained: the read marks its entry, and is a miss."""
         return entry.references > 0
 
     @rule("EC-10", source="RangeCache.getRange")

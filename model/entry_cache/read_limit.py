@@ -36,7 +36,10 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
-        """If the ledger's average is not known, the size is the average of all cached entries, and at least 10 KiB."""
+        """If the ledger's average is not known, the cache's average stands for it, and at least 10 KiB.
+
+        The average of a cache is that of all entries that it ever took.
+        """
         return max(reader.cache.average_added(), UNKNOWN_SIZE)
 
     @rule("EC-55", needs="reads")
@@ -69,7 +72,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def returns_permits(self, reader: Reader) -> bool:
-        """A read gives its permits back when its last entry is freed."""
+        """A read gives its permits back when its last entry is freed; a read that fails, before its reader is told."""
         return not reader.left
 
     def give_back(self, reader: Reader) -> None:
@@ -107,5 +110,5 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def timed_out(self, age: int) -> bool:
-        """The timer fails a read that has waited for as long as the time-out."""
+        """The timer fails, one by one from the head, the reads that have waited for as long as the time-out."""
         return 0 < self.config.acquire_timeout <= age

@@ -119,7 +119,7 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-50", source="PendingReadsManager, PR 17241", needs="reads")
     def joins(self, request: Request, first: int, last: int) -> bool:
-        """A read joins the running reads that it overlaps, whichever part they share."""
+        """For what is not cached, a read joins the running reads that it overlaps, whichever part they share."""
         return request.first <= last and first <= request.last
 
     @rule("EC-50", needs="reads")
@@ -170,7 +170,10 @@ class PendingReads(CallsUnderWay[Request]):
 
     @rule("EC-54", needs="reads", when=lambda p, request: not request.reopened)
     def reopens(self, request: Request) -> bool:
-        """If a read fails because its ledger handle was closed, it is repeated, but only once."""
+        """If a storage read fails because its ledger handle was closed, it is repeated once, for all its listeners.
+
+        A repeated read cannot be joined.
+        """
         return not request.reopened
 
 

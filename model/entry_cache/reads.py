@@ -42,7 +42,10 @@ class Answers(Part):
 
     @rule("EC-45", source="RangeEntryCacheImpl, 2026", needs="reads")
     def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
-        """If a range is cached in part, the storage is asked only for missing entries, once for each run, in order."""
+        """If a range is cached in part, the storage is asked for missing entries only, once for each run, in order.
+
+        No run waits for another, and the reader is answered when the last one has come or failed.
+        """
         return runs(self.lacking(reader, there))
 
     @staticmethod
