@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from heapq import heappop, heappush
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.interface import ActiveCursorsConfig, Clock, Cursor, Position
@@ -126,3 +127,148 @@ class ThreadedCursors:
 
     def __iter__(self) -> Iterator[Cursor]:
         yield from self.__ask(list, self.__container)
+
+
+class Told(NamedTuple):
+    """What is there after all that was written down."""
+
+    positions: dict[str, Position | None]
+    version: int
+    left: int
+
+
+class LoggedCursors:
+    """A log: a call only writes down what comes, and a question goes through all of it. Nothing is known before."""
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.grace, self.clock, self.start = config.grace, clock, clock()
+        self.objects: dict[str, Cursor] = {}
+        self.log: list[tuple[str, str, Any]] = []
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        self.objects.setdefault(cursor.name, cursor)
+        self.log.append(("add", cursor.name, position))
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        self.log.append(("update", cursor.name, position))
+
+    def remove_cursor(self, name: str) -> bool:
+        self.log.append(("remove", name, self.clock()))
+        return self.objects.pop(name, None) is not None
+
+    def told(self) -> Told:
+        """Go through the log."""
+        positions: dict[str, Position | None] = {}
+        version, left = 0, self.start
+        for what, name, value in self.log:
+            if what == "add" or (name in positions and (what == "remove" or (positions[name], value) != (None, None))):
+                version += 1
+                positions[name] = value
+                if what == "remove":
+                    left = value
+                    del positions[name]
+        return Told(positions, version, left)
+
+    def get(self, name: str) -> Cursor | None:
+        return self.objects.get(name)
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return (self.objects[name] for name in reversed(self.told().positions))
+
+    def size(self) -> int:
+        return len(self.told().positions)
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        return min((at for at in self.told().positions.values() if at is not None), default=None)
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        positions = self.told().positions
+        own = positions.get(cursor.name)
+        return 0 if own is None else sum(at is not None and at <= own for at in positions.values())
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:
+        positions, version, _ = self.told()
+        tracked = [(at, name) for name, at in positions.items() if at is not None]
+        return (self.objects[min(tracked)[1]], min(tracked)[0], version) if tracked else None
+
+    def should_cache_added_entry(self) -> bool:
+        positions, _, left = self.told()
+        return bool(positions) or left <= self.clock() < left + self.grace
+
+    def has_durable_cursors(self) -> bool:
+        return any(self.objects[name].durable for name in self.told().positions)
+
+
+class Seat:
+    """A cursor in its place. It refers to itself: once it is removed, only a collection of garbage frees it."""
+
+    def __init__(self, cursor: Cursor, position: Position | None) -> None:
+        self.cursor, self.position, self.me = cursor, position, self
+
+
+class EagerCursors:
+    """Every answer is made at each change, before anybody asks; of cursors at one position, the last comes out."""
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.grace, self.clock, self.until = config.grace, clock, clock() + config.grace
+        self.seats: dict[str, Seat] = {}
+        self.version = 0
+        self.settle(0)
+
+    def settle(self, changes: int) -> None:
+        """Make all answers."""
+        self.version += changes
+        placed = {seat.cursor: seat.position for seat in self.seats.values() if seat.position is not None}
+        order = sorted(placed.values())
+        self.slowest = min(order, default=None)
+        self.ranks = {cursor.name: bisect_right(order, at) for cursor, at in placed.items()}
+        self.oldest = [(cursor, at, self.version) for cursor, at in placed.items() if at == self.slowest][-1:]
+        self.all = tuple(seat.cursor for seat in self.seats.values())
+        self.durable = any(cursor.durable for cursor in self.all)
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        self.seats.setdefault(cursor.name, Seat(cursor, position)).position = position
+        self.settle(1)
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        seat = self.seats.get(cursor.name)
+        if seat and (seat.position, position) != (None, None):
+            seat.position = position
+            self.settle(1)
+
+    def remove_cursor(self, name: str) -> bool:
+        there = self.seats.pop(name, None) is not None
+        if there:
+            self.until = self.clock() + self.grace
+        self.settle(there)
+        return there
+
+    def get(self, name: str) -> Cursor | None:
+        return self.seats[name].cursor if name in self.seats else None
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return iter(self.all)
+
+    def size(self) -> int:
+        return len(self.all)
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        return self.slowest
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        return self.ranks.get(cursor.name, 0)
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:
+        return self.oldest[0] if self.oldest else None
+
+    def should_cache_added_entry(self) -> bool:
+        return bool(self.all) or self.clock() < self.until
+
+    def has_durable_cursors(self) -> bool:
+        return self.durable

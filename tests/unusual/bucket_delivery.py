@@ -132,3 +132,19 @@ class Place(NamedTuple):
 
     ledger_id: int
     entry_id: int
+
+
+class ArmingBuckets(BucketTracker):
+    """The bundled tracker, which arms its timer as soon as it has recovered (BD-48 leaves that open)."""
+
+    def __init__(
+        self,
+        config: BucketDeliveryConfig,
+        clock: Clock,
+        timer: Timer,
+        storage: BucketSnapshotStorage,
+        cursor: CursorProperties,
+    ) -> None:
+        super().__init__(config, clock, timer, storage, cursor)
+        if self.get_number_of_delayed_messages():
+            self.has_message_available()

@@ -102,3 +102,27 @@ class AnsweringCaches(RemovalQueue):
 
     def new_read_count(self, expected: int) -> ReadCount | None:
         return Tally(expected) if expected > 0 else None
+
+
+class CopiesAtOnce(CacheReads):
+    """Of several listeners all have their copies, and the originals are freed, before the first one is told."""
+
+    def deliver(self, running: Running, values: Sequence[Entry]) -> None:
+        if len(running.listeners) == 1:
+            return super().deliver(running, values)
+        for reader, first, last in running.listeners:
+            for value in values:
+                if first <= value.position[1] <= last:
+                    reader.take(value.copy())
+        for value in values:
+            value.counts_as_read = False
+            value.release()
+        for reader, *_ in running.listeners:
+            self.arrived(reader)
+        return None
+
+
+class CopyingCaches(RemovalQueue):
+    """The bundled queue with such reads."""
+
+    reads = CopiesAtOnce
