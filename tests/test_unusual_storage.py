@@ -6,13 +6,13 @@ import pytest
 from kit import run_subject
 from unusual.active_cursors import EagerCursors, LoggedCursors
 from unusual.bucket_delivery import ArmingBuckets
-from unusual.entry_cache import CopyingCaches
+from unusual.entry_cache import CopyingCaches, PassingCaches
 
 from broker_tck.properties.engine.subjects import declared
 
 
 @pytest.mark.parametrize("walks", [20, pytest.param(1000, marks=pytest.mark.deep)])
-@pytest.mark.parametrize("unusual", [LoggedCursors, EagerCursors, CopyingCaches, ArmingBuckets])
+@pytest.mark.parametrize("unusual", [LoggedCursors, EagerCursors, CopyingCaches, PassingCaches, ArmingBuckets])
 def test_walks_find_nothing(unusual: type, walks: int) -> None:
     """Walks find nothing in subjects that do all at the question, or all at once."""
     subject = declared(f"{unusual.__module__}:{unusual.__name__}", unusual)

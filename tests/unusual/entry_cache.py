@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
@@ -126,3 +126,17 @@ class CopyingCaches(RemovalQueue):
     """The bundled queue with such reads."""
 
     reads = CopiesAtOnce
+
+
+class PassingCache(TopicCache):
+    """A cache whose answer for a range can be gone through once, and has no length."""
+
+    def get_range(self, first: Position, last: Position) -> Any:
+        return iter(super().get_range(first, last))
+
+
+class PassingCaches(RemovalQueue):
+    """The bundled queue with such caches."""
+
+    cache_type = PassingCache
+    capabilities: ClassVar[dict[str, object]] = {"reads": False, "steps": False}

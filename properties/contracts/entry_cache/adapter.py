@@ -98,7 +98,7 @@ class Adapter(ReadersAdapter):
         """Read a range, and let go of it."""
         if refused(l1, e1, l2, e2):
             return []
-        found = self.caches[cache].get_range((l1, e1), (l2, e2))
+        found = [*self.caches[cache].get_range((l1, e1), (l2, e2))]
         positions = [[*value.position] for value in found]
         for value in found:
             value.release()
