@@ -11,7 +11,7 @@ from unusual.entry_cache import CopyingCaches, PassingCaches
 from broker_tck.properties.engine.subjects import declared
 
 
-@pytest.mark.parametrize("walks", [20, pytest.param(1000, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("walks", [12, pytest.param(1000, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("unusual", [LoggedCursors, EagerCursors, CopyingCaches, PassingCaches, ArmingBuckets])
 def test_walks_find_nothing(unusual: type, walks: int) -> None:
     """Walks find nothing in subjects that do all at the question, or all at once."""
