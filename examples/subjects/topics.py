@@ -55,10 +55,12 @@ class Alarm:
         self.timeout: Timeout | None = None
         self.target: int | None = None
         self.last_run: int | None = None
+        self.told: int | None = None
+        """Up to when firings have told, since the tick is as it is."""
 
     def aim(self, moments: Sequence[int], tick: int) -> None:
-        """Fire at the first moment after the last firing, and a tick after that at the earliest."""
-        first = min((moment for moment in moments if self.last_run is None or moment > self.last_run), default=None)
+        """Fire at the first moment of which no firing has told, and a tick after the last at the earliest."""
+        first = min((moment for moment in moments if self.told is None or moment > self.told), default=None)
         if first is not None and first != self.target:
             first = max(first, self.clock() + 1)
         if first == self.target:
@@ -74,7 +76,7 @@ class Alarm:
         """A timeout fires."""
         if timeout is self.timeout:
             self.timeout = self.target = None
-            self.last_run = self.clock()
+            self.told = self.last_run = self.clock()
             self.fired()
         return False
 
@@ -182,6 +184,7 @@ class Tracker:
         self.check_open()
         if tick != self.topic.buckets.tick:
             self.topic.buckets.tick = tick
+            self.topic.alarm.told = None
             self.topic.update_alarm()
 
     def close(self) -> None:

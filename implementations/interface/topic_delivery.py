@@ -10,7 +10,7 @@ from broker_tck.implementations.interface.delayed_delivery import DelayedDeliver
 
 
 class IllegalStateException(RuntimeError):
-    """A closed or stale view raises it, and so does a closed manager."""
+    """A closed or stale view raises it, and a closed manager that is asked for a tracker."""
 
 
 class TopicDeliveryConfig(Protocol):
@@ -76,7 +76,7 @@ class TopicManager(Protocol):
         """A tracker for a new dispatcher of a subscription."""
 
     def get_number_of_delayed_messages(self) -> int:
-        """How many copies the index of the topic holds: a position counts once for each bucket that it is in."""
+        """How many copies the index holds: a position counts once for each of its buckets. 0 after ``close``."""
 
     def get_buffer_memory_usage(self) -> int:
         """An estimate of the index's size in bytes."""

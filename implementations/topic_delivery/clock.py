@@ -54,11 +54,6 @@ class TopicTimer(DeliveryTimer):
         super().__init__(clock, timer)
         self._ran = ran
 
-    @property
-    def last_run(self) -> int | None:
-        """When it fired last; None: it has not."""
-        return self._last_run
-
     def _fired(self, timeout: Timeout) -> bool:
         if not super()._fired(timeout):
             return False

@@ -46,6 +46,8 @@ class SharedIndexManager:
         """No view was handed, or has cleared, anything behind it,"""
         self._last_handed = -1
         """nor anything in buckets behind this one."""
+        self._told = -1
+        """The last bucket of which a firing may have told since the tick is as it is."""
         self._is_open = True
 
     # ---- Views come and go
@@ -177,6 +179,7 @@ class SharedIndexManager:
         """Change the tick time of the topic, in milliseconds."""
         if tick != self._buckets.tick:
             self._buckets.tick = tick
+            self._told = -1
             self._update_timer()
 
     # ---- Inside
@@ -296,6 +299,7 @@ class SharedIndexManager:
 
     def _fired(self) -> None:
         asked = [view for view in self._views.values() if self.is_available(view)]
+        self._told = self._buckets.last_woken(self._clock())
         self._update_timer()
         for view in asked:
             if view.is_open:
@@ -304,8 +308,7 @@ class SharedIndexManager:
     def _update_timer(self) -> None:
         """Arm the timer for the first bucket of which no firing has told yet (TD-17)."""
         timer, buckets = self._timer, self._buckets
-        told = -1 if timer.last_run is None else buckets.last_woken(timer.last_run)
-        coming = self._index.first_after(told)
+        coming = self._index.first_after(self._told)
         if coming is None:
             timer.disarm()
         elif (wake := buckets.wake(coming)) != timer.target:

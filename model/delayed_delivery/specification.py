@@ -347,7 +347,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-10", source=IN_MEMORY)
     def add(self, ledger: int, entry: int, at: int) -> bool:
-        """Every accepted add updates the timer."""
+        """Every accepted add updates the timer; a refused one leaves it alone."""
         if self.refuses(at):
             self.fixed_delay.refused()
             return False
@@ -382,7 +382,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-19", source=f"{ABSTRACT}, PR 10078")
     def has(self) -> bool:
-        """The question whether a message is available updates the timer if the answer is no."""
+        """The question whether a message is available updates the timer if the answer is no, and only then."""
         available = self.available()
         if not available:
             self.update_timer()
@@ -416,7 +416,7 @@ class DelayedDelivery(Reference):
 
     @rule("DD-17", source=f"{IN_MEMORY}, PRs 16609, 17907")
     def pause(self) -> bool:
-        """Deliveries do not pause while a message is available; the tracker checks that last."""
+        """Deliveries do not pause while a message is available; the tracker asks that last, as in DD-19."""
         return self.wants_pause() and not self.has()
 
     @rule("DD-17")

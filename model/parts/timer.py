@@ -51,7 +51,7 @@ class Timer(Part):
 
     @rule("DD-21")
     def settled(self, wake: int) -> bool:
-        """A timer that is armed for the first bucket is left alone."""
+        """A timer that is armed for that moment is left alone."""
         return wake == self.target
 
     @rule("DD-23", source=TRACKER, when=lambda t, wake, tick: t.timeout in t.armed)

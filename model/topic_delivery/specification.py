@@ -98,7 +98,7 @@ class SubscriptionView(Part):
 
     @rule("TD-15", source=f"PIP-448, updateMarkDeletePosition; {MANAGER}")
     def was_passed(self, position: Position) -> bool:
-        """If its mark-delete position goes back, a view does not see the copies that it had passed."""
+        """If its mark-delete position goes back, a view is done with what it had passed, even with copies to come."""
         return self.passed is not None and position <= self.passed
 
     @rule("TD-09")
@@ -354,6 +354,8 @@ class TopicDelivery(Reference):
         self.memory_estimate = self.MemoryEstimate()
         self.registry = self.Registry()
         self.pruner = self.Pruner(config)
+        self.told: int | None = None
+        """Up to this moment, firings have announced what is due by the present tick; None: nothing."""
 
     # ---- Views come and go
 
@@ -528,16 +530,18 @@ class TopicDelivery(Reference):
     def retick(self, tick: int) -> None:
         """Take over a new tick."""
         self.buckets.reset_tick(tick)
+        self.told = None
 
     # ---- The timer
 
+    @rule("TD-17", source=MANAGER)
     def update_timer(self) -> None:
-        """Bring the timer up to date with what is held."""
+        """Accepted adds, gets, mark-delete positions, closes, new ticks and firings update the timer, nothing else."""
         self.timer.update(self.aim() if self.index.held else None, self.buckets.tick)
 
     @rule("TD-17", source=f"{MANAGER}; T-03, T-04, T-05")
     def aim(self) -> int:
-        """The timer is armed for the first bucket that no firing has announced, if any; a millisecond ahead if late."""
+        """The timer is armed for the first bucket whose moment no firing met under this tick; 1 ms ahead if late."""
         moments = self.moments()
         first = min([moment for moment in moments if not self.was_told(moment)] or moments)
         told_or_armed = self.was_told(first) or first == self.timer.target
@@ -545,7 +549,7 @@ class TopicDelivery(Reference):
 
     def was_told(self, moment: int) -> bool:
         """Whether a firing has announced a bucket that wants to be looked at then."""
-        return self.timer.last_run is not None and moment <= self.timer.last_run
+        return self.told is not None and moment <= self.told
 
     def moments(self) -> list[int]:
         """When each bucket wants to be looked at."""
@@ -565,6 +569,7 @@ class TopicDelivery(Reference):
     def fired(self) -> list[Any]:
         """The timer has fired: the time, the handles asked to read, and the messages that they took at once, if any."""
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
+        self.told = self.timer.now
         self.rearm(len(asked))
         reads = self.registry.reads
         took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]

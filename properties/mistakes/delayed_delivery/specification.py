@@ -64,6 +64,14 @@ def only_the_first_updates(add: Method, m: DelayedDelivery, *message: int) -> bo
     return bool(add(m, *message) if first else without("update_timer", m, add, *message))
 
 
+@around(DelayedDelivery.add, "DD-10", "a refused one as well")
+def a_refused_one_as_well(add: Method, m: DelayedDelivery, *message: int) -> bool:
+    """A refused add updates your tracker's timer; it must leave the timer alone."""
+    accepted = bool(add(m, *message))
+    m.update_timer()
+    return accepted
+
+
 def holds(model: DelayedDelivery, ledger: int, entry: int, at: int) -> bool:
     """Whether a message is in its bucket."""
     return model.index.stored(ledger, entry) in model.index.held.get(model.buckets.key(at), ())
@@ -351,6 +359,14 @@ of(
         lambda m: m.lookahead > 0 and m.fixed_delay.fixed and len(m.index.held) >= m.lookahead,
     ),
 )
+
+
+@around(DelayedDelivery.pause, "DD-17", "the timer is left alone")
+def pause_leaves_the_timer(pause: Method, m: DelayedDelivery) -> bool:
+    """If your tracker looks for a message before a pause, it leaves its timer alone; no message must update it."""
+    return bool(without("update_timer", m, pause))
+
+
 of(DelayedDelivery.pause)(
     instead(
         "availability first",

@@ -372,6 +372,22 @@ def clear_starts_anew(clear: Method, m: TopicDelivery, handle: str) -> None:
         m.registry.views[handle].fixed_delay.begin()
 
 
+@around(TopicDelivery.retick, "TD-17", "announced by another tick")
+def announced_by_another_tick(retick: Method, m: TopicDelivery, tick: int) -> None:
+    """After a new tick your tracker takes buckets for announced that no firing has announced since; it must not."""
+    told = m.told
+    retick(m, tick)
+    m.told = told
+
+
+@around(TopicDelivery.has, "TD-17", "a question as well")
+def a_question_as_well(has: Method, m: TopicDelivery, handle: str) -> Any:
+    """The question whether a message is available updates your tracker's timer; it must leave the timer alone."""
+    answer = has(m, handle)
+    m.update_timer()
+    return answer
+
+
 look_at("TD-14", "the views that did not tell it; a timeout that was armed with the old tick")
 of(TopicDelivery.retick, breaks="TD-14")(
     instead(

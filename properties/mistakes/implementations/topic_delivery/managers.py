@@ -173,6 +173,7 @@ class FiringAsksOneView(SharedIndexManager):
 
     def _fired(self) -> None:
         asked = [view for view in self._views.values() if self.is_available(view)]
+        self._told = self._buckets.last_woken(self._clock())
         self._update_timer()
         for view in asked[:1]:
             view.dispatcher.read_more_entries()
