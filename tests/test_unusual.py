@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from unusual.active_cursors import ThreadedCursors, TombstoneCursors
 from unusual.bucket_delivery import CostumedBuckets
-from unusual.delayed_delivery import SqliteTracker
+from unusual.delayed_delivery import Hoarder, OneList, SqliteTracker, Watchful
 from unusual.entry_cache import AnsweringCaches
-from unusual.negative_acks import AsyncTracker
-from unusual.topic_delivery import CostumedTopic
+from unusual.negative_acks import AsyncTracker, Heap, Silent, Stubborn
+from unusual.topic_delivery import Backwards, ByMoment, CostumedTopic, Shares
 
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
@@ -20,12 +20,21 @@ from broker_tck.properties.verdict import CONFORMS, NOT_ENOUGH
 
 UNUSUAL = (
     SqliteTracker,
+    OneList,
+    Watchful,
+    Hoarder,
     AsyncTracker,
+    Heap,
+    Stubborn,
+    Silent,
     AnsweringCaches,
     TombstoneCursors,
     ThreadedCursors,
     CostumedBuckets,
     CostumedTopic,
+    Shares,
+    Backwards,
+    ByMoment,
 )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import Any, ClassVar, NamedTuple
 
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, NEVER, InMemoryTracker
 from broker_tck.implementations.delayed_delivery.time_bucket import bucket_width
 from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
-from broker_tck.implementations.interface import Position
+from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timeout, Timer
 
 LOWEST = -(2**63)
 IDS = Struct(">QQ")
@@ -113,3 +113,130 @@ class SqliteTracker(InMemoryTracker):
     def close(self) -> None:
         super().close()
         self.__dict__.pop("_count", None)
+
+
+class OneList:
+    """All that was accepted, in one list as it came, each repeated add too. Whatever is asked, it is looked through.
+
+    The estimate is the same for one message and for many. Answers are tuples.
+    """
+
+    contract: ClassVar = "delayed-delivery"
+    profiles: ClassVar = ("timebucket-ideal",)
+    capabilities: ClassVar = {"entry_id_bits": 63}
+
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        self.config, self.clock, self.timer, self.tick = config, clock, timer, config.tick
+        self.width = 2 ** max(config.tick.bit_length() - 1, 0)
+        self.held: list[tuple[int, int, int]] = []
+        self.alike, self.times = True, [0]
+        self.timeout: Timeout | None = None
+        self.aim = self.run = -1
+
+    def cutoff(self) -> int:
+        return self.clock() + (0 if self.config.strict else self.tick)
+
+    def moment(self, key: int) -> int:
+        return key if self.config.strict else max(key, key + self.width - 1 - self.tick)
+
+    def due(self) -> list[tuple[int, int, int]]:
+        last = self.cutoff() - (0 if self.config.strict else self.width - 1)
+        return sorted({copy for copy in self.held if copy[0] <= last})
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        if deliver_at <= self.cutoff():
+            self.alike = False
+            return False
+        late = min(deliver_at + self.width - 1, LAST_TIME) if self.config.strict else deliver_at
+        self.held.append((late - late % self.width, ledger_id, entry_id))
+        self.alike = self.alike and deliver_at >= max(self.times) - self.tick
+        self.times = [max(*self.times, deliver_at)]
+        self.update()
+        return True
+
+    def has_message_available(self) -> bool:
+        return bool(self.due()) or bool(self.update())
+
+    def get_scheduled_messages(self, max_messages: int) -> Sequence[Position]:
+        taken = set(self.due()[: max(max_messages, 0)])
+        self.held = [copy for copy in self.held if copy not in taken]
+        if not self.held:
+            self.alike, self.times = True, [0]
+        self.update()
+        return tuple(sorted({copy[1:] for copy in taken}))
+
+    def should_pause_all_deliveries(self) -> bool:
+        enough = 0 < self.config.lookahead <= len(set(self.held))
+        return enough and self.alike and not self.has_message_available()
+
+    def reset_tick_time(self, tick: int) -> None:
+        self.tick = tick
+
+    def get_number_of_delayed_messages(self) -> int:
+        return len(set(self.held))
+
+    def get_buffer_memory_usage(self) -> int:
+        return 1 if self.held else 0
+
+    def clear(self) -> None:
+        self.held = []
+
+    def close(self) -> None:
+        self.disarm()
+        self.held = []
+
+    def update(self) -> None:
+        """Arm for the first bucket, unless that is done."""
+        first = self.moment(min(self.held)[0]) if self.held else -1
+        if first != self.aim:
+            self.disarm()
+            if first > self.clock():
+                self.aim, self.timeout = first, self.timer.new_timeout(max(first, self.earliest()), self.fired)
+
+    def earliest(self) -> int:
+        """A tick after the last run, unless that lies ahead now; it is kept even so."""
+        return self.run + self.tick if 0 <= self.run <= self.clock() else 0
+
+    def disarm(self) -> None:
+        if self.timeout:
+            self.timeout.cancel()
+        self.timeout, self.aim = None, -1
+
+    def fired(self, timeout: Timeout) -> bool:
+        if timeout.cancelled:
+            return False
+        self.timeout, self.aim, self.run = None, -1, self.clock()
+        return True
+
+
+class Watchful(OneList):
+    """Looks at the clock in each call, and forgets at once a last run that lies ahead."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("add_message", "has_message_available", "get_scheduled_messages", "get_number_of_delayed_messages"):
+            self.run = self.run if self.run <= self.clock() else -1
+        return super().__getattribute__(name)
+
+
+class Hoarder(OneList):
+    """The estimate is that of the most that it held since it was empty.
+
+    With its close it is broken, and so is the question how many messages there are.
+    """
+
+    most = 0
+
+    def get_buffer_memory_usage(self) -> int:
+        return self.most if self.held else 0
+
+    def update(self) -> None:
+        super().update()
+        self.most = max(self.most, len(set(self.held))) if self.held else 0
+
+    def clear(self) -> None:
+        super().clear()
+        self.most = 0
+
+    def close(self) -> None:
+        super().close()
+        del self.held
