@@ -146,6 +146,8 @@ class WallTimer(Timer):
         super().__init__(now, fired)
         self.jumped = 0
         """By how much the clock was set in all."""
+        self.kept: int | None = None
+        """The last run as it was noted, even if it has lain ahead of the wall clock."""
         self.steady: int | None = None
         """The last run by the clock that never jumps, as the wall clock would show it now."""
         self.was_ahead = False
@@ -171,7 +173,7 @@ class WallTimer(Timer):
 
     def ran(self) -> None:
         super().ran()
-        self.steady, self.was_ahead = self.last_run, False
+        self.kept, self.steady, self.was_ahead = self.last_run, self.last_run, False
 
     def moment(self, wake: int, tick: int) -> int:
         if self.last_run is not None:
@@ -194,13 +196,14 @@ class WallTimer(Timer):
     def also_allowed(self, tick: int) -> list[int]:
         """The earliest times for trackers that know the last run in another way.
 
-        A tracker that looks at the clock more often has forgotten a run that lay ahead for a while. A tracker that has
-        the clock that never jumps knows how long ago the run was.
+        A tracker that looks at the clock more often has forgotten a run that lay ahead for a while. One that forgets
+        nothing has a run that lies ahead no longer. One that has the clock that never jumps knows how long ago it was.
         """
         if self.steady == self.last_run and not self.was_ahead:
             return []
         forgotten = [self.reading()] if self.was_ahead else []
-        return forgotten if self.steady is None else [*forgotten, self.steady + tick]
+        known = [run for run in (self.steady, self.kept) if run is not None and run <= self.reading()]
+        return [*forgotten, *(run + tick for run in known)]
 
     def shown(self) -> list[int] | Allowed:
         """The times of all armed timeouts. Of those that the last one may have, the subject chooses."""
