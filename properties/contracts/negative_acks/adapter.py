@@ -53,7 +53,7 @@ class Adapter(ManualTimer):
 
     def on_negative_acks_send(self, ids: Collection[Position]) -> None:
         """The application's callback."""
-        self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), []])
+        self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), [], False])
         inner, self.inner = self.inner, []
         for operation in inner:
             next(self.calls)(partial(operation.on, self))
@@ -62,6 +62,7 @@ class Adapter(ManualTimer):
         """One request to the broker."""
         if self.failing:
             self.failing = False
+            self.emissions[-1][3] = True
             raise RequestFailed
         self.emissions[-1][2].append(sorted(map(tuple, ids)))
 
@@ -110,7 +111,7 @@ class Adapter(ManualTimer):
     def told(self) -> list[list[Any]]:
         """What was emitted since the last time."""
         told, self.emissions = self.emissions, []
-        return [[at, ids, requests(ids, made)] for at, ids, made in told]
+        return [[at, ids, requests(ids, made, failed)] for at, ids, made, failed in told]
 
     def jump(self, by: int) -> None:
         """The wall clock jumps."""
@@ -144,14 +145,16 @@ class Adapter(ManualTimer):
         return number(self.tracker.get_nacked_messages_count()), sorted(armed) if len(armed) > 1 else armed
 
 
-def requests(ids: list[Position], made: list[list[Position]]) -> Any:
+def requests(ids: list[Position], made: list[list[Position]], failed: bool) -> Any:
     """The sizes of the requests of one callback; the requests in full if they are not for the ids of the callback.
 
-    If there are as few as there can be, and none is too large, it does not matter where the ids are cut.
+    If there are as few as there can be, and none is too large, it does not matter where the ids are cut. If one has
+    ``failed``, it does not matter which others are made (NA-35).
     """
-    if not made:
+    requested = sorted(p for request in made for p in request)
+    if not made or (failed and set(requested) <= set(ids) and max(map(len, made)) <= IDS_OF_A_REQUEST):
         return 0
-    if sorted(p for request in made for p in request) != ids:
+    if requested != ids:
         return made
     sizes = [len(request) for request in made]
     full, rest = divmod(len(ids) - 1, IDS_OF_A_REQUEST)

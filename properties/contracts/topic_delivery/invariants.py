@@ -95,10 +95,10 @@ def nobody_waits(config: op.Config, steps: Sequence[Step]) -> Verdicts:
         handles = still_open(handles, step)
         if count > 0 and AVAILABLE not in state and state.strip(STALE):
             yield index, None if armed else f"{count} held, nothing available, no timeout armed"
-        if isinstance(step.operation, op.Advance) and not erred(step):
+        if isinstance(step.operation, op.Advance | op.ResetTick) and not erred(step):
             letters = zip(handles, before, state, strict=True)
             came = {handle for handle, was, is_now in letters if is_now == AVAILABLE != was}
-            missed = came.difference(*(firing[1] for firing in step.result))
+            missed = came.difference(*(firing[1] for firing in step.result or ()))
             if came:
                 yield index, None if armed or not missed else f"{min(missed)} was not asked to read, no timeout armed"
         before = state
