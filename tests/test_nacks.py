@@ -135,7 +135,14 @@ def test_backoff_answers_as_the_model_does(config: Config, late: int) -> None:
 def test_it_is_no_matter_where_ids_are_cut_into_as_few_requests_as_can_be(made: list[int], told: object) -> None:
     ids = [(0, entry) for entry in range(sum(made))]
     each = iter(ids)
-    assert requests(ids, [[*itertools.islice(each, size)] for size in made]) == told
+    assert requests(ids, [[*itertools.islice(each, size)] for size in made], False) == told
+
+
+def test_after_a_request_that_failed_it_is_no_matter_which_others_follow() -> None:
+    ids = [(0, entry) for entry in range(1001)]
+    assert requests(ids, [ids[:1], ids[1:]], True) == 0
+    assert requests(ids, [[(1, 0)]], True) == [[(1, 0)]]
+    assert requests(ids, [ids], True) == 1
 
 
 # ---- How early an item may be
