@@ -17,7 +17,15 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.properties.engine.subjects import contract_of
 from broker_tck.properties.errors import BadInput
 
-SUBJECTS = ("time-bucket", "sorted-buckets", "sorted-cursors", "removal-queue", "bucket", "shared-index")
+SUBJECTS = (
+    "time-bucket",
+    "sorted-buckets",
+    "sorted-cursors",
+    "removal-queue",
+    "bucket",
+    "shared-index",
+    "timing-wheel",
+)
 """One of each contract."""
 WALKS = {
     "delayed-delivery": 450,
@@ -26,6 +34,7 @@ WALKS = {
     "entry-cache": 250,
     "bucket-delivery": 90,
     "topic-delivery": 100,
+    "ack-timeout": 500,
 }
 """How many walks of a subject are made in a turn, by its contract: more if a few of them do much in bulk."""
 TURNS = 3

@@ -19,6 +19,8 @@ import msgspec
 
 from broker_tck.implementations import interface
 from broker_tck.implementations.interface import (
+    AckTimeoutFactory,
+    AckTimeoutTracker,
     ActiveCursors,
     ActiveCursorsFactory,
     BucketDelayedDeliveryTracker,
@@ -87,6 +89,7 @@ KINDS = {
     "negative-acks": Kind(NegativeAcksFactory, (NegativeAcksTracker,)),
     "entry-cache": Kind(EntryCachesFactory, (EntryCaches, ReadingCaches)),
     "active-cursors": Kind(ActiveCursorsFactory, (ActiveCursors, Ranks, Versions, Durables)),
+    "ack-timeout": Kind(AckTimeoutFactory, (AckTimeoutTracker,)),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from broker_tck.implementations.ack_timeout.timing_wheel import TimingWheel
 from broker_tck.implementations.active_cursors.indexed_heap import CursorHeap
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
@@ -39,4 +40,5 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "lazy-list": LazyList,
     "cursor-heap": CursorHeap,
     "stepwise-queue": StepwiseQueue,
+    "timing-wheel": TimingWheel,
 }

@@ -4,6 +4,16 @@ The names are those of the broker's own interface in snake case. Nothing here is
 subject that imports this package knows no more of the specification than its signatures.
 """
 
+from broker_tck.implementations.interface.ack_timeout import (
+    AckTimeoutConfig,
+    AckTimeoutConsumer,
+    AckTimeoutFactory,
+    AckTimeoutFired,
+    AckTimeoutTracker,
+    AckTimer,
+    TrackedId,
+    TrackedPosition,
+)
 from broker_tck.implementations.interface.active_cursors import (
     ActiveCursors,
     ActiveCursorsConfig,
@@ -107,6 +117,12 @@ __all__ = [
     "QUEUES",
     "STOPS",
     "WAITS",
+    "AckTimeoutConfig",
+    "AckTimeoutConsumer",
+    "AckTimeoutFactory",
+    "AckTimeoutFired",
+    "AckTimeoutTracker",
+    "AckTimer",
     "ActiveCursors",
     "ActiveCursorsConfig",
     "ActiveCursorsFactory",
@@ -173,6 +189,8 @@ __all__ = [
     "TopicDeliveryConfig",
     "TopicDeliveryFactory",
     "TopicManager",
+    "TrackedId",
+    "TrackedPosition",
     "Versions",
     "removes",
     "requeues",

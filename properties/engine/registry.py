@@ -9,7 +9,15 @@ from importlib import import_module
 from broker_tck.properties.engine.contract import Contract
 
 PACKAGE = "broker_tck.properties.contracts"
-NAMES = ("delayed-delivery", "negative-acks", "active-cursors", "entry-cache", "bucket-delivery", "topic-delivery")
+NAMES = (
+    "delayed-delivery",
+    "negative-acks",
+    "active-cursors",
+    "entry-cache",
+    "bucket-delivery",
+    "topic-delivery",
+    "ack-timeout",
+)
 
 
 class Contracts(Mapping[str, Contract]):

@@ -1,0 +1,1 @@
+"""Subjects of contract ``ack-timeout``."""

@@ -1,0 +1,95 @@
+"""The Java clients that are released: each replaces the clauses of the specification in which it differs.
+
+Without a backoff and of one topic, they differ from it only in that they take what is added after a close.
+"""
+
+from __future__ import annotations
+
+from broker_tck.model.ack_timeout.specification import AckTimeout, Emission, Id
+
+
+def taken_after_close(_: AckTimeout) -> bool:
+    """What is added after a close is tracked."""
+    return False
+
+
+def on_the_wheel(model: AckTimeout, message: Id) -> bool:
+    """Only the wheel is looked at: a message that waits for its backoff is tracked once more."""
+    return message in model.wheel.held
+
+
+def first_stage(model: AckTimeout, message: Id) -> list[dict[Id, int]]:
+    """A remove leaves a message that is in both stages in the second."""
+    return AckTimeout.stages_of(model, message)[:1]
+
+
+def calls_then_arms(model: AckTimeout) -> list[Emission]:
+    """With a backoff the timer is armed after the calls, even if one of them has closed the tracker."""
+    if not model.backoff.table:
+        return AckTimeout.fire(model)
+    emissions = model.emit(model.taken())
+    model.timer.arm(model.now + model.wheel.tick)
+    return emissions
+
+
+def fires_all_the_same(model: AckTimeout) -> list[Emission]:
+    """With a backoff a timeout that was cancelled fires nevertheless, and arms the timer again."""
+    return model.fire() if model.timer.cancelled and model.backoff.table else []
+
+
+def begins_with(_: AckTimeout, topic: str, name: str) -> bool:
+    """A topic that is left takes along every topic whose name begins with its own."""
+    return topic.startswith(name)
+
+
+def wheel_alone(model: AckTimeout) -> list[dict[Id, int]]:
+    """A topic that is left leaves behind what waits for its backoff."""
+    return [model.wheel.held]
+
+
+class Java42(AckTimeout):
+    """The Java client of 4.2.4 and 5.0.1.
+
+    With a backoff it tracks a message twice if it is added again while it waits, and a callback that closes the tracker
+    leaves a timer behind.
+    """
+
+    PROFILE = "ack-timeout-java-4.2"
+    BREAKS = ("AT-14", "AT-63")
+    ignores_after_close = taken_after_close
+    is_tracked = on_the_wheel
+    stages_of = first_stage
+    fire = calls_then_arms
+
+
+class Java5M1(AckTimeout):
+    """The Java client of 5.0.0-M1: as 4.2.4, but with a backoff a timeout that was cancelled fires (PR 26043)."""
+
+    PROFILE = "ack-timeout-java-5.0.0-M1"
+    BREAKS = ("AT-14", "AT-63")
+    ignores_after_close = taken_after_close
+    is_tracked = on_the_wheel
+    stages_of = first_stage
+    fire = calls_then_arms
+    stale = fires_all_the_same
+
+
+class Java(AckTimeout):
+    """The Java client up to 4.1: as 5.0.0-M1, and topics are told apart by how their names begin (PR 25916).
+
+    With a backoff a topic that is left leaves behind what waits for it.
+    """
+
+    PROFILE = "ack-timeout-java"
+    BREAKS = ("AT-14", "AT-63")
+    ignores_after_close = taken_after_close
+    is_tracked = on_the_wheel
+    stages_of = first_stage
+    fire = calls_then_arms
+    stale = fires_all_the_same
+    is_of = begins_with
+    stages_of_topics = wheel_alone
+
+
+PROFILES: dict[str, type[AckTimeout]] = {model.PROFILE: model for model in (AckTimeout, Java42, Java5M1, Java)}
+"""The reference model of each profile."""

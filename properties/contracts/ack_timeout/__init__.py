@@ -1,0 +1,1 @@
+"""Contract ``ack-timeout``: its operations, adapter, generator and invariants."""

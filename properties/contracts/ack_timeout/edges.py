@@ -1,0 +1,50 @@
+"""The boundary values of ack timeouts, and how far time can go."""
+
+from __future__ import annotations
+
+from broker_tck.model.ack_timeout.specification import AckTimeout
+from broker_tck.properties.contracts.ack_timeout.operations import (
+    Advance,
+    AnyOperation,
+    Capabilities,
+    Config,
+)
+from broker_tck.properties.engine.edges import Edge, Edges
+
+LAST = 3 * 2**41
+"""The last time of the clock, in milliseconds: its nanoseconds fit into 64 bits."""
+MOST_TICKS = 1_000
+"""Maximum number of ticks in an ack timeout: released clients have a set for each."""
+TICKS = 64
+"""A step of the clock at its edges has as many ticks at most."""
+LONGEST = 2**40
+"""Milliseconds: ack timeouts and ticks are no longer."""
+
+
+def left(model: AckTimeout) -> int:
+    """How many milliseconds are left until the clock is at its end."""
+    return max(0, LAST - model.now)
+
+
+def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
+    """The boundary values of the numbers that this subject is asked for."""
+    of_pool = Edge(left=True, why="AT-08: an entry is in chunks or not, for good, as the pool has it")
+    fields = ("add.ledger", "add.entry", "add.chunks", "inside.ledger", "inside.entry")
+    return dict.fromkeys(fields, of_pool) | {
+        "config.ack_timeout": Edge((1_000, 2**31), "AT-10, AT-11; what 32 bits hold", high=LONGEST),
+        "config.tick": Edge((1, 1_000, 2**31), "AT-10, AT-11; what 32 bits hold", high=LONGEST),
+        "config.clock": Edge(high=2**41, why="time is to be left"),
+    }
+
+
+def may(model: AckTimeout, operation: AnyOperation, _capabilities: Capabilities) -> bool:
+    """Whether there is time for an operation, and not too many ticks in it."""
+    return not isinstance(operation, Advance) or operation.ms <= min(left(model), TICKS * model.wheel.tick)
+
+
+def may_start(config: Config, _capabilities: Capabilities) -> bool:
+    """Whether a tracker can be configured so."""
+    return config.ack_timeout <= MOST_TICKS * config.tick
+
+
+EDGES = Edges(numbers, may=may, may_start=may_start)

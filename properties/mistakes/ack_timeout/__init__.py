@@ -1,0 +1,1 @@
+"""Known mistakes of contract ``ack-timeout``."""
