@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from zipfile import is_zipfile
 
+from broker_tck.implementations.ack_timeout import released as ack_timeout
 from broker_tck.implementations.active_cursors import released as active_cursors
 from broker_tck.implementations.bucket_delivery import released as bucket_delivery
 from broker_tck.implementations.delayed_delivery import released as delayed_delivery
@@ -27,7 +28,7 @@ from broker_tck.implementations.naming import asked_back
 from broker_tck.implementations.negative_acks import released as negative_acks
 from broker_tck.implementations.reachable import barred
 
-ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery)
+ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_delivery, ack_timeout)
 KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
 CLASSPATH = "BROKER_TCK_CLASSPATH"
 """The environment variable with the class path of every released subject that is named without one."""

@@ -38,6 +38,10 @@ class AckTimeoutConfig(Protocol):
     def backoff(self) -> Sequence[int] | None:
         """The further delay for each redelivery count, the last one for all above; None: there is no backoff."""
 
+    @property
+    def topics(self) -> Sequence[str]:
+        """The topics of a consumer of many; empty for a consumer of one."""
+
 
 AckTimeoutFired = Callable[[Timeout], None]
 """What a timeout calls when it fires, with itself."""

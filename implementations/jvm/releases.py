@@ -32,6 +32,7 @@ LIBRARIES = (
     Jar("it.unimi.dsi", "fastutil", "8.5.16"),
     Jar("org.roaringbitmap", "RoaringBitmap", "1.6.9"),
     Jar("com.google.guava", "guava", "33.4.8-jre"),
+    Jar("com.google.guava", "failureaccess", "1.0.3"),
     Jar("com.google.re2j", "re2j", "1.8"),
     Jar("org.apache.commons", "commons-lang3", "3.19.0"),
     Jar("org.apache.commons", "commons-collections4", "4.5.0"),

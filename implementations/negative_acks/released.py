@@ -51,10 +51,7 @@ class Trackers:
         if not count.getReturnType().isPrimitive():
             count.setAccessible(True)
             self.number = lambda tracker: count.invoke(tracker).orElse(0)
-        self.id, self.in_batch, self.in_chunks = (
-            loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Chunk")
-        )
-        self.array = loader.jpype.JClass("java.lang.reflect.Array").newInstance
+        self.id, self.in_batch = (loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch"))
         self.configuration = loader.named(f"{CLIENT}conf/ConsumerConfigurationData")
         self.multiplier = loader.named(f"{CLIENT}MultiplierRedeliveryBackoff")
         self.backoff = loader.named(f"{API}RedeliveryBackoff")
@@ -87,11 +84,22 @@ class Trackers:
             java.setNegativeAckRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, inst=answers))
         return java
 
-    def chunk_map(self) -> Any:
-        """An empty map of the chunks of messages."""
-        if str(self.chunks.getType().getName()) == CONCURRENT:
-            return self.loader.named(CONCURRENT).newBuilder().build()
-        return self.loader.jpype.JClass("java.util.concurrent.ConcurrentHashMap")()
+
+def chunk_map(loader: Loader, field: Any) -> Any:
+    """An empty map of the chunks of messages, of the type of a field."""
+    if str(field.getType().getName()) == CONCURRENT:
+        return loader.named(CONCURRENT).newBuilder().build()
+    return loader.jpype.JClass("java.util.concurrent.ConcurrentHashMap")()
+
+
+def chunked_id(loader: Loader, ledger: int, chunks: Sequence[int]) -> tuple[Any, Any]:
+    """The id of a message in chunks, and the ids of its chunks."""
+    kind = loader.named(f"{CLIENT}MessageIdImpl")
+    each = [kind(ledger, chunk, NO_PARTITION) for chunk in chunks]
+    java = loader.named(f"{CLIENT}ChunkMessageIdImpl")(each[0], each[-1])
+    array = loader.jpype.JClass("java.lang.reflect.Array").newInstance(kind.class_, len(each))
+    array[:] = each
+    return java, array
 
 
 def table(delays: Sequence[int]) -> Callable[[Any], int]:
@@ -118,9 +126,9 @@ class JavaNacks:
                 "redeliverUnacknowledgedMessages": weakly(self._request),
             }
         )
-        self._chunks = kind.chunk_map()
         self._followed: list[tuple[int, Any]] = []
         """Ids of a class of their own, each with Java's weak reference to the id that Java was given for it."""
+        self._chunks = chunk_map(kind.loader, kind.chunks)
         kind.chunks.set(java, self._chunks)
         self._tracker = kind.made(java, kind.configured(config))
 
@@ -160,11 +168,8 @@ class JavaNacks:
             return kind.in_batch(ledger, entry, NO_PARTITION, index)
         if not chunks:
             return kind.id(ledger, entry, NO_PARTITION)
-        each = [kind.id(ledger, chunk, NO_PARTITION) for chunk in chunks]
-        java = kind.in_chunks(each[0], each[-1])
-        array = kind.array(kind.id.class_, len(each))
-        array[:] = each
-        self._chunks.put(java, array)
+        java, each = chunked_id(kind.loader, ledger, chunks)
+        self._chunks.put(java, each)
         return java
 
     def add(self, message_id: MessageId) -> None:

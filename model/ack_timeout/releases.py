@@ -18,6 +18,16 @@ def on_the_wheel(model: AckTimeout, message: Id) -> bool:
     return message in model.wheel.held
 
 
+def last_chunk_twice(model: AckTimeout, message: Id) -> list[Id]:
+    """With a backoff the last chunk comes back twice, as its id is not that of the message; then chunks are forgotten.
+
+    A message that is tracked twice has only its last chunk come back the second time.
+    """
+    parts = AckTimeout.parts(model, message)
+    model.chunks[message] = 1
+    return [*parts, message] if model.backoff.table and len(parts) > 1 else parts
+
+
 def first_stage(model: AckTimeout, message: Id) -> list[dict[Id, int]]:
     """A remove leaves a message that is in both stages in the second."""
     return AckTimeout.stages_of(model, message)[:1]
@@ -55,10 +65,11 @@ class Java42(AckTimeout):
     """
 
     PROFILE = "ack-timeout-java-4.2"
-    BREAKS = ("AT-14", "AT-63")
+    BREAKS = ("AT-61", "AT-62", "AT-63")
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage
+    parts = last_chunk_twice
     fire = calls_then_arms
 
 
@@ -66,10 +77,11 @@ class Java5M1(AckTimeout):
     """The Java client of 5.0.0-M1: as 4.2.4, but with a backoff a timeout that was cancelled fires (PR 26043)."""
 
     PROFILE = "ack-timeout-java-5.0.0-M1"
-    BREAKS = ("AT-14", "AT-63")
+    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63")
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage
+    parts = last_chunk_twice
     fire = calls_then_arms
     stale = fires_all_the_same
 
@@ -81,10 +93,11 @@ class Java(AckTimeout):
     """
 
     PROFILE = "ack-timeout-java"
-    BREAKS = ("AT-14", "AT-63")
+    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63")
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage
+    parts = last_chunk_twice
     fire = calls_then_arms
     stale = fires_all_the_same
     is_of = begins_with

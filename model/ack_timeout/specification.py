@@ -251,10 +251,11 @@ class AckTimeout(Reference):
     def add(self, ledger: int, entry: int, count: int, index: int, chunks: int) -> bool:
         """Track a message. Answers whether it was not tracked yet."""
         message = self.identity(ledger, entry, index)
+        self.chunks[message] = chunks
         if self.ignores_after_close() or self.is_tracked(message):
             return False
         self.wheel.held[message] = self.wheel.times_out()
-        self.counts[message], self.chunks[message] = count, chunks
+        self.counts[message] = count
         return True
 
     @rule("AT-43", source="UnAckedMessageTracker.size")
@@ -354,7 +355,7 @@ class AckTimeout(Reference):
 
     @rule("AT-08", source="UnAckedMessageTracker, PR 20750")
     def parts(self, message: Id) -> list[Id]:
-        """If a message is in chunks, all of its chunks come back."""
+        """If a message is in chunks, all of its chunks come back, each once."""
         ledger, entry, index = message
         return [message, *((ledger, entry - i, index) for i in range(1, self.chunks[message]))]
 
@@ -362,7 +363,7 @@ class AckTimeout(Reference):
         """Call the application back, and request the ids."""
         if not self.calls.emits(ids):
             return []
-        parts = sorted({part for message in ids for part in self.parts(message)})
+        parts = sorted(part for message in ids for part in self.parts(message))
         self.calls.call_back(self)
         return [[self.now, [[*part] for part in parts], self.calls.request()]]
 

@@ -26,6 +26,8 @@ class Adapter(ManualTimer):
     def __init__(self, factory: AckTimeoutFactory, config: Config, capabilities: Capabilities) -> None:
         super().__init__(config.clock)
         self.topics = config.topics
+        self.chunks: dict[tuple[int, int], int] = {}
+        """From how many chunks each message is made that was added: its id has them all."""
         self.failing = False
         self.inner: list[Operation] = []
         self.calls = first_elsewhere() if capabilities.threads else repeat(here)
@@ -50,14 +52,16 @@ class Adapter(ManualTimer):
 
     # ---- Operations
 
-    def message(self, ledger: int, entry: int, index: int, chunks: int = 1) -> TrackedId:
+    def message(self, ledger: int, entry: int, index: int) -> TrackedId:
         """The id of a message."""
         topic = self.topics[ledger % len(self.topics)] if self.topics else ""
+        chunks = self.chunks.get((ledger, entry), 1) if index < 0 else 1
         return TrackedId(ledger, entry, index, range(entry - chunks + 1, entry + 1) if chunks > 1 else (), topic)
 
     def add(self, ledger: int, entry: int, count: int, index: int, chunks: int) -> Any:
         """Track a message."""
-        return self.tracker.add(self.message(ledger, entry, index, chunks), count)
+        self.chunks[ledger, entry] = chunks
+        return self.tracker.add(self.message(ledger, entry, index), count)
 
     def remove(self, ledger: int, entry: int, index: int) -> Any:
         """A message was acknowledged."""

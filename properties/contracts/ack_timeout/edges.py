@@ -13,10 +13,8 @@ from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
 """The last time of the clock, in milliseconds: its nanoseconds fit into 64 bits."""
-MOST_TICKS = 1_000
-"""Maximum number of ticks in an ack timeout: released clients have a set for each."""
 TICKS = 64
-"""A step of the clock at its edges has as many ticks at most."""
+"""Maximum number of ticks in an ack timeout, in a delay of the backoff, and in a step of the clock."""
 LONGEST = 2**40
 """Milliseconds: ack timeouts and ticks are no longer."""
 
@@ -29,7 +27,7 @@ def left(model: AckTimeout) -> int:
 def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
     """The boundary values of the numbers that this subject is asked for."""
     of_pool = Edge(left=True, why="AT-08: an entry is in chunks or not, for good, as the pool has it")
-    fields = ("add.ledger", "add.entry", "add.chunks", "inside.ledger", "inside.entry")
+    fields = ("add.ledger", "add.entry", "add.index", "add.chunks", "inside.ledger", "inside.entry")
     return dict.fromkeys(fields, of_pool) | {
         "config.ack_timeout": Edge((1_000, 2**31), "AT-10, AT-11; what 32 bits hold", high=LONGEST),
         "config.tick": Edge((1, 1_000, 2**31), "AT-10, AT-11; what 32 bits hold", high=LONGEST),
@@ -44,7 +42,8 @@ def may(model: AckTimeout, operation: AnyOperation, _capabilities: Capabilities)
 
 def may_start(config: Config, _capabilities: Capabilities) -> bool:
     """Whether a tracker can be configured so."""
-    return config.ack_timeout <= MOST_TICKS * config.tick
+    most = TICKS * min(config.tick, config.ack_timeout)
+    return max(config.ack_timeout, *(config.backoff or (0,))) <= most
 
 
 EDGES = Edges(numbers, may=may, may_start=may_start)

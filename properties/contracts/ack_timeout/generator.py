@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from broker_tck.model.ack_timeout.specification import AckTimeout, Id, base
-from broker_tck.properties.contracts.ack_timeout.edges import left
+from broker_tck.properties.contracts.ack_timeout.edges import TICKS, left
 from broker_tck.properties.contracts.ack_timeout.operations import (
     LAST_ID,
     Add,
@@ -39,14 +39,17 @@ TIMEOUTS = (
     (4, 1),
 )
 """Ack timeouts, each with the duration of a tick."""
-BACKOFFS = ((1_000, 2_000, 5_000), (0, 500, 1_000), (999,), (1_001, 0), (5_000, 1_000), (2, 7, 20), (0,))
+BACKOFFS = ((1_000, 2_000, 5_000), (0, 500, 1_000), (999,), (1_001, 0), (5_000, 1_000), (0,))
+SHORT_BACKOFFS = ((2, 7, 20), (0, 3), (4, 1), (0,))
+"""Those of a tick that is shorter than a few milliseconds."""
+SHORT = 10
 TOPICS = (
     ("t-1", "t-11", "u"),
     ("t-partition-0", "t-partition-1", "t-2"),
     ("a", "b"),
     ("t", "t-partition-10", "tt-partition-0"),
 )
-CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_763_695_000_064, 0, 2**41)
+CLOCKS = (1_700_000_000_000, 1_700_000_000_000, 1_763_695_000_064, 0, 2**41 - 5_000)
 BASES = (*(0,) * 6, 127, 255, 65_534, 2**31 - 2, 2**32 - 2, LAST_ID - 60)
 SIZES = weighted([(2, 2), (4, 4), (8, 4), (30, 1)])
 """How many messages a walk has."""
@@ -56,15 +59,14 @@ IN_BATCHES = 3
 """One in this number is of a batch."""
 MOST_CHUNKS = (2, 3, 9)
 COUNTS = (0, 0, 0, 1, 1, 2, 3, 300, 2**31 - 1)
-FAR = 1_100
-"""Ticks: the longest step. Only a few are as long."""
-MOST_DRAINS = 8
+MOST_DRAINS = 3
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
     """A configuration for a walk."""
     timeout, tick = one_of(choices, TIMEOUTS)
-    backoff = one_of(choices, BACKOFFS) if choices.below(2) and capabilities.backoff else None
+    backoffs = SHORT_BACKOFFS if tick < SHORT else BACKOFFS
+    backoff = one_of(choices, backoffs) if choices.below(2) and capabilities.backoff else None
     topics = one_of(choices, TOPICS) if choices.below(3) == 0 and capabilities.topics else ()
     return Config(timeout, tick, one_of(choices, CLOCKS), backoff, topics)
 
@@ -112,7 +114,7 @@ class Pool:
         whole = tick * model.wheel.ticks
         delays = model.backoff.table or (0,)
         near = (0, 1, tick - 1, tick, tick, tick, tick + 1, whole, whole + tick, *delays[:3], 2 * whole + 2 * tick)
-        self.near = [min(ms, 40 * tick) for ms in near]
+        self.near = [min(ms, TICKS * tick // 2) for ms in near]
 
     def message(self) -> tuple[Id, int]:
         """A message and the number of its chunks."""
@@ -171,4 +173,4 @@ def ebb(model: AckTimeout, choices: Choices, capabilities: Capabilities) -> Iter
         ticks = max([0, *model.wheel.held.values()]) - model.wheel.fired
         last = max([0, *model.backoff.waiting.values()])
         ms = max(ticks * tick, last - model.now + tick)
-        yield Advance(min(max(ms, 0), FAR * tick, left(model)))
+        yield Advance(min(max(ms, 0), TICKS * tick, left(model)))

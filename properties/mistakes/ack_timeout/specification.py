@@ -77,6 +77,11 @@ of(Backoff.due, look="whether the end of a delay is part of it")(
         "A message whose delay ends with a tick waits for the next one; it must come back with this one.",
         lambda b, message, now: b.waiting[message] < now,
     ),
+    instead(
+        "an int",
+        "Your tracker compares the low 32 bits of times; it must compare all of them.",
+        lambda b, message, now: b.waiting[message] % 2**32 <= now % 2**32,
+    ),
 )
 
 # ---- What is tracked
@@ -86,6 +91,11 @@ of(AckTimeout.identity, look="what two ids are compared by")(
         "entries",
         "Your tracker takes the messages of a batch for one; it must track them one by one.",
         lambda m, ledger, entry, index: (ledger, entry, -1),
+    ),
+    instead(
+        "an int",
+        "Your tracker keeps 32 bits of an entry id; it must keep all of it.",
+        lambda m, ledger, entry, index: (ledger, entry % 2**32, index),
     ),
 )
 of(AckTimeout.is_tracked, look="an add of a message that times out, or waits for its backoff")(

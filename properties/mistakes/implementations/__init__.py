@@ -1,5 +1,6 @@
 """Mutants: deliberately broken implementations, each with the one rule that must catch it."""
 
+from broker_tck.properties.mistakes.implementations.ack_timeout import wheels
 from broker_tck.properties.mistakes.implementations.active_cursors import containers
 from broker_tck.properties.mistakes.implementations.bucket_delivery import trackers as buckets
 from broker_tck.properties.mistakes.implementations.delayed_delivery import parts as delayed_parts
@@ -10,5 +11,5 @@ from broker_tck.properties.mistakes.implementations.negative_acks import tracker
 from broker_tck.properties.mistakes.implementations.topic_delivery import managers
 
 MUTANTS: dict[str, Mutant] = declared_in(
-    delayed_trackers, delayed_parts, trackers, containers, caches, interleavings, buckets, managers
+    delayed_trackers, delayed_parts, trackers, containers, caches, interleavings, buckets, managers, wheels
 )

@@ -1,0 +1,207 @@
+"""The client's own tracker of ack timeouts, of any release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from broker_tck.implementations.interface import (
+    AckTimeoutConfig,
+    AckTimeoutConsumer,
+    AckTimer,
+    Clock,
+    Timeout,
+    TrackedId,
+    TrackedPosition,
+)
+from broker_tck.implementations.jvm.errors import translating
+from broker_tck.implementations.jvm.loader import Loader, classes_in
+from broker_tck.implementations.jvm.netty import netty_timer
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.standins import Methods, of_class, weakly
+from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.negative_acks.released import (
+    API,
+    CHUNKS,
+    CLIENT,
+    NO_PARTITION,
+    chunk_map,
+    chunked_id,
+    table,
+)
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
+HELD = tuple(f"org.apache.pulsar.client.impl.{name}" for name in ("UnAcked", "UnackMessageIdWrapper"))
+"""The beginnings of the names of the classes under test."""
+TRACKER = CLIENT + "UnAcked{topic}Message{redelivery}Tracker"
+TENANT = "persistent://public/default/"
+
+
+class Trackers:
+    """Makes trackers of the class that a consumer with some configuration has."""
+
+    def __init__(self, loader: Loader, _release: Release) -> None:
+        """Load the classes."""
+        loader.hold(classes_in(loader.place_of(f"{HELD[0]}MessageTracker"), HELD))
+        self.loader = loader
+        self.size = loader.named(TRACKER.format(topic="", redelivery="")).class_.getDeclaredMethod("size")
+        self.size.setAccessible(True)
+        self.id, self.in_batch, self.of_topic = (
+            loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Topic")
+        )
+        self.configuration = loader.named(f"{CLIENT}conf/ConsumerConfigurationData")
+        self.backoff = loader.named(f"{API}RedeliveryBackoff")
+        self.metrics = metrics(loader)
+        self.client = of_class(loader, f"{CLIENT}PulsarClientImpl".replace("/", "."), ("timer", "instrumentProvider"))
+        self.consumer = of_class(
+            loader,
+            f"{CLIENT}ConsumerBase".replace("/", "."),
+            ("getTopic", "getSubscription", "toString", "onAckTimeoutSend", "redeliverUnacknowledgedMessages"),
+        )
+        self.chunks = loader.named(f"{CLIENT}ConsumerBase").class_.getDeclaredField(CHUNKS)
+        self.chunks.setAccessible(True)
+
+    def __call__(
+        self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer
+    ) -> JavaTracker:
+        """Make one."""
+        return JavaTracker(self, config, clock, timer, consumer)
+
+    def configured(self, config: AckTimeoutConfig) -> Any:
+        """The configuration of a consumer."""
+        java = self.configuration()
+        java.setAckTimeoutMillis(config.ack_timeout)
+        java.setTickDurationMillis(config.tick)
+        if config.backoff is not None:
+            answers = Methods({"next": table(config.backoff)})
+            java.setAckTimeoutRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, inst=answers))
+        return java
+
+
+def metrics(loader: Loader) -> Any:
+    """Where a client of 4.0 or later counts; what it counts is dropped. None before."""
+    name = f"{CLIENT}metrics/".replace("/", ".")
+    if not loader.has(f"{name}InstrumentProvider"):
+        return None
+    counter = of_class(loader, f"{name}Counter", ("add", "increment"))({"add": lambda _: None})
+    return of_class(loader, f"{name}InstrumentProvider", ("newCounter",))({"newCounter": lambda *_: counter})
+
+
+@translating
+class JavaTracker:
+    """A tracker of Java's behind the kit's interface. Before each call Java is told the time."""
+
+    def __init__(
+        self, kind: Trackers, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer
+    ) -> None:
+        self._kind, self._clock, self._timer, self._consumer = kind, clock, timer, consumer
+        self._ready()
+        wheel = netty_timer(kind.loader, weakly(self._arm))
+        client = kind.client({"timer": lambda: wheel, "instrumentProvider": lambda: kind.metrics})
+        java = kind.consumer(
+            {
+                "getTopic": lambda: "",
+                "getSubscription": lambda: "",
+                "toString": lambda: "",
+                "onAckTimeoutSend": weakly(self._send),
+                "redeliverUnacknowledgedMessages": weakly(self._request),
+            }
+        )
+        self._chunks = chunk_map(kind.loader, kind.chunks)
+        kind.chunks.set(java, self._chunks)
+        name = TRACKER.format(
+            topic="Topic" if config.topics else "", redelivery="" if config.backoff is None else "Redelivery"
+        )
+        self._tracker = kind.loader.named(name)(client, java, kind.configured(config))
+
+    def _ready(self) -> None:
+        self._kind.loader.ready(self._clock())
+
+    def _arm(self, delay: int, fire: Callable[[], None]) -> Any:
+        def fired(_timeout: Timeout) -> None:
+            self._ready()
+            fire()
+
+        return self._timer.new_timeout(self._clock() + delay // MS, fired)
+
+    def _send(self, ids: Any) -> None:
+        self._consumer.on_ack_timeout_send(read(ids))
+
+    def _request(self, ids: Any) -> None:
+        self._consumer.redeliver_unacknowledged_messages(read(ids))
+
+    def _id(self, message: TrackedId, received: bool = False) -> Any:
+        """An id; the chunks of a message that is received are noted, as a consumer does."""
+        ledger, entry, index, chunks, topic = message
+        kind = self._kind
+        if chunks:
+            java, each = chunked_id(kind.loader, ledger, chunks)
+            if received:
+                self._chunks.put(java, each)
+        elif index >= 0:
+            java = kind.in_batch(ledger, entry, NO_PARTITION, index)
+        else:
+            java = kind.id(ledger, entry, NO_PARTITION)
+        return kind.of_topic(TENANT + topic, java) if topic else java
+
+    def add(self, message_id: TrackedId, redelivery_count: int) -> bool:
+        """Track a message that was redelivered so often before."""
+        self._ready()
+        return bool(self._tracker.add(self._id(message_id, received=True), redelivery_count))
+
+    def remove(self, message_id: TrackedId) -> bool:
+        """A message was acknowledged."""
+        self._ready()
+        return bool(self._tracker.remove(self._id(message_id)))
+
+    def remove_messages_till(self, message_id: TrackedId) -> int:
+        """All messages up to one were acknowledged."""
+        self._ready()
+        return int(self._tracker.removeMessagesTill(self._id(message_id)))
+
+    def remove_topic_messages(self, topic: str) -> int:
+        """A topic was left. The tracker of one topic has no such method, and no such message."""
+        self._ready()
+        leave = getattr(self._tracker, "removeTopicMessages", None)
+        return int(leave(TENANT + topic)) if leave else 0
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._ready()
+        self._tracker.clear()
+
+    def size(self) -> int:
+        """How many messages are tracked."""
+        self._ready()
+        return int(self._kind.size.invoke(self._tracker))
+
+    def close(self) -> None:
+        """Close it."""
+        self._ready()
+        self._tracker.close()
+
+
+def read(ids: Any) -> list[TrackedPosition]:
+    """The ids of a set of Java's."""
+    return [(int(found.getLedgerId()), int(found.getEntryId()), int(found.getBatchIndex())) for found in ids]
+
+
+LOCKED = {"threads": False}
+"""With a backoff it calls the application with its own lock held: another thread that adds waits for it."""
+KINDS = (
+    Kind(
+        "ack-timeout",
+        "ack-timeout",
+        "UnAckedMessageTracker",
+        Trackers,
+        (
+            Line((3,), "ack-timeout-java", LOCKED),
+            Line((4, 2, 4), "ack-timeout-java-4.2", LOCKED),
+            Line((5,), "ack-timeout-java-5.0.0-M1", LOCKED),
+            Line((5, 0, 1), "ack-timeout-java-4.2", LOCKED),
+        ),
+        ("pulsar-client-original", "pulsar-client-api", "pulsar-client-admin-api", "pulsar-common"),
+    ),
+)
+"""With a backoff, PR 25916 has topics left whole, and PR 26043 has a cancelled timeout do nothing."""
