@@ -15,7 +15,7 @@ from conftest import Cli
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
-NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery"
+NAMES = "delayed-delivery, negative-acks, active-cursors, entry-cache, bucket-delivery, topic-delivery, ack-timeout"
 PROFILES = (
     "timebucket-ideal, timebucket-2026, timebucket-5.0, timebucket-5.0-M1, timebucket-2025, timebucket-4.0.4, "
     "timebucket-4.0.1, heap"
@@ -142,7 +142,7 @@ CASES = [
         "class of a release",
         "check --subject pulsar-3.0.7/cursor-list",
         "pulsar-3.0.7/cursor-list: no class 'cursor-list' of Pulsar 3.0.7 is a subject; there are: in-memory, "
-        "negative-acks, cursor-heap, and classes of your own by their full name (com.acme.MyTracker)",
+        "negative-acks, cursor-heap, ack-timeout, and classes of your own by their full name (com.acme.MyTracker)",
     ),
     Case(
         "class of a release that is too old",

@@ -421,7 +421,7 @@ def test_init_writes_a_subject_of_any_contract(
     [
         ("chec", ["check"]),
         ("check --subject hea", ["heap"]),
-        ("check --contract ac", ["active-cursors"]),
+        ("check --contract act", ["active-cursors"]),
         ("check --rule cc-11", ["CC-11"]),
         ("replay --profile pip-393-s", ["pip-393-spec"]),
         ("rules dd-0", [f"DD-0{n}" for n in range(1, 10)]),

@@ -161,7 +161,7 @@ def test_class_that_is_in_no_repository_is_left_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Release, "lacks", lambda release, name: name in MISSING.get(release.version, ()))
     asked = [*to_be_had(questions(["4.1.1", "5.0.1"], "negative-acks"))]
     assert {question.subject for question in asked} == {"pulsar-4.1.1/negative-acks"}
-    assert {each.kind for each in to_be_had(questions(["4.1.1"]))} == {"negative-acks"}
+    assert {each.kind for each in to_be_had(questions(["4.1.1"]))} == {"negative-acks", "ack-timeout"}
     assert lacking("5.0.1", asked) == [*KINDS["negative-acks"].jars]
     assert lacking("4.1.1", asked) == []
     monkeypatch.setenv(FOLDER, ".")

@@ -48,13 +48,16 @@ class Tracker:
 
     def remove(self, message_id: TrackedId) -> bool:
         """A message was acknowledged."""
-        position = message_id[:3]
+        return self.drop(message_id[:3])
+
+    def drop(self, position: TrackedPosition) -> bool:
+        """Let go of a message, in whichever dictionary it is."""
         return self.left.pop(position, None) is not None or self.waiting.pop(position, None) is not None
 
     def remove_messages_till(self, message_id: TrackedId) -> int:
         """All messages up to one were acknowledged."""
         gone = [position for position in (*self.left, *self.waiting) if position <= message_id[:3]]
-        return sum(self.remove(TrackedId(*position)) for position in gone)
+        return sum(map(self.drop, gone))
 
     def remove_topic_messages(self, topic: str) -> int:
         """A consumer of one topic leaves none."""

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from broker_tck.implementations.ack_timeout import released as acks
 from broker_tck.implementations.active_cursors import released as cursors
 from broker_tck.implementations.bucket_delivery import released as buckets
 from broker_tck.implementations.delayed_delivery import released as delays
@@ -22,6 +23,7 @@ from broker_tck.implementations.released import KINDS
 SAME = {
     "in-memory": ("3.0.7", "4.0.0 4.0.8", "4.0.1", "4.0.5", "4.2.4", "5.0.0-M1", "5.0.1"),
     "negative-acks": ("3.0.7 3.3.2 4.0.0", "3.3.6 4.0.1", "4.0.5 4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
+    "ack-timeout": ("3.0.7", "4.0.0 4.0.1 4.0.5 4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
     "cursor-heap": ("3.0.0", "3.0.7", "4.0.0 4.0.1 4.0.8", "4.2.4 5.0.0-M1", "5.0.1"),
     "cursor-tree-set": ("4.2.4 5.0.0-M1", "5.0.1"),
     "cursor-list": ("4.2.4", "5.0.0-M1", "5.0.1"),
@@ -36,6 +38,7 @@ MADE_OF = {
         "org.apache.pulsar.common.util.collections.TripleLongPriorityQueue",
     ),
     "negative-acks": (nacks.TRACKER.replace("/", "."),),
+    "ack-timeout": acks.HELD,
     "cursor-heap": (cursors.HEAP, cursors.EARLIER_HEAP),
     "cursor-tree-set": (cursors.TREE_SET,),
     "cursor-list": (cursors.LIST,),
