@@ -187,6 +187,8 @@ def read(ids: Any) -> list[TrackedPosition]:
     return [(int(found.getLedgerId()), int(found.getEntryId()), int(found.getBatchIndex())) for found in ids]
 
 
+JARS = ("pulsar-client-original", "pulsar-client-api", "pulsar-common", "pulsar-client-admin-api")
+"""No other kind has them in this order, so its classes have a loader of their own, in which they are held."""
 LOCKED = {"threads": False}
 """With a backoff it calls the application with its own lock held: another thread that adds waits for it."""
 KINDS = (
@@ -201,7 +203,7 @@ KINDS = (
             Line((5,), "ack-timeout-java-5.0.0-M1", LOCKED),
             Line((5, 0, 1), "ack-timeout-java-4.2", LOCKED),
         ),
-        ("pulsar-client-original", "pulsar-client-api", "pulsar-client-admin-api", "pulsar-common"),
+        JARS,
     ),
 )
 """With a backoff, PR 25916 has topics left whole, and PR 26043 has a cancelled timeout do nothing."""
