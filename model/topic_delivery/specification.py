@@ -534,12 +534,12 @@ class TopicDelivery(Reference):
 
     # ---- The timer
 
-    @rule("TD-17", source=MANAGER)
+    @rule("TD-17", source=f"{MANAGER}; T-03, T-04, T-05")
     def update_timer(self) -> None:
         """Accepted adds, gets, mark-delete positions, closes, new ticks and firings update the timer, nothing else."""
         self.timer.update(self.aim() if self.index.held else None, self.buckets.tick)
 
-    @rule("TD-17", source=f"{MANAGER}; T-03, T-04, T-05")
+    @rule("TD-17")
     def aim(self) -> int:
         """The timer is armed for the first bucket whose moment no firing met under this tick; 1 ms ahead if late."""
         moments = self.moments()
