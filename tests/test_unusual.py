@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from unusual.ack_timeout import RestlessWheel
 from unusual.active_cursors import ThreadedCursors, TombstoneCursors
 from unusual.bucket_delivery import CostumedBuckets
 from unusual.delayed_delivery import Hoarder, OneList, SqliteTracker, Watchful
@@ -35,6 +36,7 @@ UNUSUAL = (
     Shares,
     Backwards,
     ByMoment,
+    RestlessWheel,
 )
 
 
