@@ -155,7 +155,8 @@ def test_no_bundled_subject_keeps_more_than_its_profile_says(name: str) -> None:
 def test_tracker_that_keeps_ids_is_broken_by_that_alone() -> None:
     checked = check_subject(declared("logging", Logging, CONTRACTS["negative-acks"]), "pip-393-spec", Budget(0, 60, 3))
     (found,) = checked.findings
-    assert (found.diagnosis.rules, [o.tag for o in found.operations]) == (("P16",), ["nack", "adv"])
+    assert found.diagnosis.rules == ("P16",)
+    assert [o.tag for o in found.operations] in (["nack", "adv"], ["id", "adv"])
 
 
 class Holder:

@@ -105,7 +105,7 @@ class Heap:
         return len(set(self.heap))
 
     def close(self) -> None:
-        self.is_open, self.heap = False, []
+        self.is_open, self.heap, self.emits = False, [], {}
         self.disarm()
 
     def wait(self, delay: int) -> None:

@@ -24,15 +24,15 @@ class ViewIsGone(IllegalStateException):
 
 
 class Handle:
-    """A view that is no more than a number: whatever is asked of it, its manager is asked, with the number."""
+    """A view without a method of its own: whatever is asked of it, its manager is asked, with the view."""
 
-    __slots__ = ("_ask", "_number")
+    __slots__ = ("_ask", "_view")
 
-    def __init__(self, ask: Callable[..., Any], number: int) -> None:
-        self._ask, self._number = ask, number
+    def __init__(self, ask: Callable[..., Any], view: View) -> None:
+        self._ask, self._view = ask, view
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return partial(self._ask, name, self._number)
+        return partial(self._ask, name, self._view)
 
     def __bool__(self) -> bool:
         return False
@@ -43,18 +43,13 @@ class CostumedTopic(SharedIndexManager):
 
     profiles: ClassVar = ("ideal",)
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.views: list[View] = []
-
     def create_or_get_tracker(self, dispatcher: Dispatcher) -> Any:
-        self.views.append(super().create_or_get_tracker(dispatcher))
-        return Handle(self.ask, len(self.views) - 1)
+        return Handle(self.ask, super().create_or_get_tracker(dispatcher))
 
-    def ask(self, name: str, number: int, *arguments: Any) -> Any:
+    def ask(self, name: str, view: View, *arguments: Any) -> Any:
         """What a view is asked."""
         try:
-            return getattr(self.views[number], name)(*arguments)
+            return getattr(view, name)(*arguments)
         except IllegalStateException as error:
             raise ViewIsGone from error
 
