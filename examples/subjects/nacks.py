@@ -25,7 +25,7 @@ class Tracker:
 
     contract: ClassVar = "negative-acks"
     profiles: ClassVar = ("pip-393-spec",)
-    capabilities: ClassVar[dict[str, int]] = {}  # it has them all
+    capabilities: ClassVar[dict[str, int]] = {"chunk_ledgers": True}  # it has all others
 
     def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
         self.config = config
@@ -42,13 +42,17 @@ class Tracker:
         self.add_message(message_id, 0)
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
-        """File the entry under the bucket in which its delay ends."""
+        """Track a message that was redelivered so often before."""
+        ledger, entry, _, chunks = message_id
+        self.add_chunked_message([(ledger, each) for each in chunks or (entry,)], redelivery_count)
+
+    def add_chunked_message(self, chunks: Sequence[Position], redelivery_count: int) -> None:
+        """File the last chunk under the bucket in which its delay ends."""
         if self.closed:
             return
-        ledger, entry, _, chunks = message_id
         delay = self.delay(redelivery_count)
         bucket = self.buckets.setdefault(self.key(self.clocks.wall() + delay), {})
-        bucket[ledger, entry] = [(ledger, each) for each in chunks or (entry,)]
+        bucket[chunks[-1]] = chunks
         self.arm(delay)
 
     def get_nacked_messages_count(self) -> int:

@@ -144,7 +144,7 @@ class Readers:
             topic, ledger = request.creator.topic, request.ledger
             first = max(request.first + self.below(4) - 2, 0)
             n = max(request.last - first + self.below(4) - 1, 1)
-        n = size(self.choices, MOST_READ, (64,)) if self.below(LONG) == 0 else min(n, 12)
+        n = max(size(self.choices, MOST_READ, (64,)), 1) if self.below(LONG) == 0 else min(n, 12)
         return Fetch(topic, self.below(self.names), ledger, first, n, (self.below(10) == 0 and 1) or 0)
 
     def fetch_over(self, running: Sequence[Request]) -> Fetch:
