@@ -221,6 +221,32 @@ def test_timeout_for_an_old_time_is_seen() -> None:
         assert invariant.check(trace.config, steps) == told
 
 
+HELD = "ideal min_index_count=1; storage 1; add 1 0 +5000; add 1 1 +6000; add 2 0 +9000"
+
+
+@pytest.mark.parametrize(
+    ("text", "judged_at"),
+    [
+        ("has", [4]),
+        ("adv 5000; get 1; jump 70; get 9", [7]),
+        ("has; clear; tick 500; add 3 0 +9; has", [4, 8]),
+        ("crash; contains 1 0; has; reopen; get 9", [6, 8]),
+        ("adv 6000; has; get 1; get 9", [7]),
+    ],
+)
+def test_held_messages_that_nobody_asks_for_are_seen(text: str, judged_at: list[int]) -> None:
+    (invariant,) = (invariant for invariant in BUCKETS.invariants if invariant.number == "BD-51")
+    trace = from_text(f"bucket-delivery {HELD}; {text}")
+    steps = record(trace.operations, BUCKETS.specification(trace.config))
+    assert [*invariant.judge(trace.config, steps)] == [(at, None) for at in judged_at]
+    last = trace.config.clock + 9_000 + 70
+    for at, armed in ((at, armed) for at in judged_at for armed in ([], [last + 1])):
+        count, buckets, queues, _, *others = steps[at].seen
+        wrong_there = [*steps]
+        wrong_there[at] = steps[at]._replace(seen=(count, buckets, queues, armed, *others))
+        assert invariant.check(trace.config, wrong_there)[1:] == (at, f"{count} held, nobody asks, armed {armed}")
+
+
 def test_name_of_a_trace_is_kept() -> None:
     trace = recorded("bucket-5.0")[0]
     assert trace.name == "R-12"

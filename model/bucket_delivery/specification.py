@@ -548,6 +548,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="follows from BD-31",
         why="ranges keep ids of ledgers, and calls under way keep messages; BD-17 and BD-30 say what stays stored",
     ),
+    invariant(
+        "BD-51",
+        "While messages are held, a call is under way, the dispatcher asks next, or a timeout is armed. It asks after "
+        "a firing, an add and a recovery, and while an answer says that more may be due.",
+        source="follows from BD-20, BD-24, BD-42 and BD-48; issues 25996, 26239",
+    ),
 )
 
 

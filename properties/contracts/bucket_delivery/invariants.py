@@ -21,6 +21,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Fail,
     Fill,
     Get,
+    Has,
     Jump,
     Lost,
     Reopen,
@@ -172,6 +173,36 @@ def no_old_time(config: Config, steps: Sequence[Step]) -> Judged:
         before = count
 
 
+def dispatcher_owes(step: Step, owes: bool) -> bool:
+    """Whether the dispatcher asks next.
+
+    It asks after a firing, an add, or a recovery, and again while an answer says that there may be more.
+    """
+    o = step.operation
+    if isinstance(o, Get):
+        return len(step.result) >= o.most
+    if isinstance(o, Has):
+        return bool(step.result)
+    return owes or isinstance(o, Add | Fill | Crash | Reopen) or (isinstance(o, Advance) and bool(step.result))
+
+
+def nothing_forgotten(config: Config, steps: Sequence[Step]) -> Judged:
+    """BD-51: while messages are held, a call is under way, the dispatcher asks next, or a timeout is armed.
+
+    A timeout counts if it fires by the last time that was added, or a tick from now.
+    """
+    owes, latest, longest, forwards = False, 0, config.tick, 0
+    for index, step, cutoff, taken, _ in seen(config, steps):
+        o, (count, _, _, armed, pending, _) = step.operation, step.seen
+        owes = dispatcher_owes(step, owes)
+        latest = max([latest, *(add.at for add in taken)])
+        longest = max(longest, o.tick) if isinstance(o, ResetTick) else longest
+        forwards += max(o.by, 0) if isinstance(o, Jump) else 0
+        if count > 0 and not owes and not pending:
+            woken = armed and armed[0] <= max(latest, cutoff + longest) + forwards
+            yield index, None if woken else f"{count} held, nobody asks, armed {armed}"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("BD-02", nothing_stuck),
     Invariant("BD-17", no_leak),
@@ -179,6 +210,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("BD-25", accounts),
     Invariant("BD-44", never_early),
     Invariant("BD-49", no_old_time),
+    Invariant("BD-51", nothing_forgotten),
 )
 
 

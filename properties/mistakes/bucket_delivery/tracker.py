@@ -412,5 +412,6 @@ def sealed_at_close(close: Method, t: Tracker) -> bool:
 
 
 look_at("BD-02", "a bucket that nobody loads on: one that was placed over, or whose boundary was lost")
+look_at("BD-51", "what nobody asks for: the end of a creation, a merge or a load, and a get that leaves something")
 look_at("BD-49", "a time of the clock that is kept, such as that of the last run, after the clock was set back")
 look_at("BD-44", "an index from before a refusal, for a position that was accepted for a later time")
