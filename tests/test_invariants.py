@@ -99,6 +99,20 @@ def test_timeout_for_an_old_time_is_seen() -> None:
     assert judged("DD-39", f"delayed-delivery {shorter}") == (3, None, "")
 
 
+def test_timeout_of_a_topic_for_an_old_time_is_seen() -> None:
+    held = "open A; add A1 1 0 +5000; adv 5000; jump -3600000; tick A1 2000; jump 70"
+    trace = from_text(f"topic-delivery ideal; {held}; add A1 1 1 +5000; add A1 1 1 +5000")
+    steps = record(trace.operations, trace.contract.model(trace.profile)(trace.config))
+    judge = next(each for each in trace.contract.invariants if each.number == "TD-40")
+    assert judge.check(trace.config, steps) == (2, None, "")
+    for late in (0, 1):
+        (count, memory, _, *others) = steps[6].seen
+        armed = [START + 5000 + 512 + 70 + late]
+        steps[6] = steps[6]._replace(seen=(count, memory, armed, *others))
+        told = (2, 6, "the timeout is armed 1 ms too late") if late else (2, None, "")
+        assert judge.check(trace.config, steps) == told
+
+
 def test_strangers_and_losses_are_seen() -> None:
     text = "add 1 0 +5000; adv 9000; get 1; get 1"
     assert judged("DD-35", text) == (2, None, "")

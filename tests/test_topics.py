@@ -72,6 +72,20 @@ def test_entry_ids_and_marks_have_their_bounds() -> None:
     assert (taken, count) == (True, 0)
 
 
+def test_view_sees_what_comes_to_a_bucket_that_it_was_done_with_before_a_step_back() -> None:
+    text = "open A; open B; add A1 1 0 +2000; adv 3000; get A1 9; get B1 9; jump -3000"
+    again = results(f"{text}; add A1 1 0 +2000; add A1 1 1 +2000; count A1; count B1; adv 2000; get B1 9")
+    assert [step.result for step in again[-4:]] == [2, 1, [[1_700_000_001_536, ["A1", "B1"]]], [[1, 1]]]
+
+
+def test_answer_no_arms_what_a_step_back_has_left_unarmed() -> None:
+    text = "topic-delivery ideal clock=1700000000000; open A; add A1 1 0 +2000; adv 2000; jump -1000; has A1; adv 536"
+    trace = from_text(text)
+    steps = record(trace.operations, TopicDelivery(trace.config))
+    assert [step.seen[2] for step in steps[-3:]] == [[], [1_700_000_001_536], []]
+    assert steps[-1].result == [[1_700_000_001_536, ["A1"]]]
+
+
 # ---- The adapter, and what handles mean
 
 
@@ -119,7 +133,9 @@ def test_view_keeps_its_operations_where_an_earlier_one_is_left_out() -> None:
 def test_choices_of_a_walk_never_name_a_view_that_is_not_one() -> None:
     choices, model = SeededChoices(walk_seed(0, 0)), TopicDelivery(Config())
     made = [maker.make() for maker in TOPICS.makers(model, choices, Capabilities())]
-    assert {o.tag for o in made} == {"open", "adv", "stale", "shutdown"} | {o.tag for o in made if hasattr(o, "handle")}
+    assert {o.tag for o in made} == {"open", "adv", "jump", "stale", "shutdown"} | {
+        o.tag for o in made if hasattr(o, "handle")
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from unusual.bucket_delivery import CostumedBuckets
 from unusual.delayed_delivery import Hoarder, OneList, SqliteTracker, Watchful
 from unusual.entry_cache import AnsweringCaches
 from unusual.negative_acks import AsyncTracker, Heap, Silent, Stubborn
-from unusual.topic_delivery import Backwards, ByMoment, CostumedTopic, Shares
+from unusual.topic_delivery import Backwards, ByMoment, CostumedTopic, Shares, WatchfulTopic
 
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
@@ -37,6 +37,7 @@ UNUSUAL = (
     Backwards,
     ByMoment,
     RestlessWheel,
+    WatchfulTopic,
 )
 
 

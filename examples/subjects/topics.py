@@ -60,6 +60,8 @@ class Alarm:
 
     def aim(self, moments: Sequence[int], tick: int) -> None:
         """Fire at the first moment of which no firing has told, and a tick after the last at the earliest."""
+        if self.last_run is not None and self.last_run > self.clock():
+            self.told = self.last_run = None  # the clock was set back
         first = min((moment for moment in moments if self.told is None or moment > self.told), default=None)
         if first is not None and first != self.target:
             first = max(first, self.clock() + 1)
@@ -138,7 +140,10 @@ class Tracker:
 
     def has_message_available(self) -> bool:
         """Whether a message may be handed out now."""
-        return bool(self.due())
+        available = bool(self.due())
+        if not available and self.topic.alarm.target is None:
+            self.topic.update_alarm()
+        return available
 
     def get_scheduled_messages(self, max_messages: int) -> Sequence[Position]:
         """Hand out what is due."""

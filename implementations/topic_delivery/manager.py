@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pyroaring import BitMap
 
+from broker_tck.implementations.delayed_delivery.timer import NO_TARGET
 from broker_tck.implementations.interface import (
     Clock,
     Dispatcher,
@@ -48,6 +49,7 @@ class SharedIndexManager:
         """nor anything in buckets behind this one."""
         self._told = -1
         """The last bucket of which a firing may have told since the tick is as it is."""
+        self._told_at = -1
         self._is_open = True
 
     # ---- Views come and go
@@ -129,6 +131,13 @@ class SharedIndexManager:
         view.delays.accepted(deliver_at, self._buckets.tick)
         return True
 
+    def answers(self, view: View) -> bool:
+        """Whether a message is available to a view; if not, and nothing is armed, the clock was set back (TD-39)."""
+        available = self.is_available(view)
+        if not available and self._timer.target == NO_TARGET:
+            self._update_timer()
+        return available
+
     def is_available(self, view: View) -> bool:
         """Whether a view sees anything in a bucket that is due."""
         available = self._look(view)
@@ -207,8 +216,9 @@ class SharedIndexManager:
             self._passed = max(position, self._passed or position)
 
     def _sees_from(self, view: View, key: int) -> None:
-        """A view may see something in a bucket."""
+        """A view may see something in a bucket, a settled one if the clock was set back."""
         view.nothing_before = min(view.nothing_before, key)
+        view.sight.opens(key)
         self._order.place(view)
 
     def _look(self, view: View) -> bool:
@@ -299,7 +309,8 @@ class SharedIndexManager:
 
     def _fired(self) -> None:
         asked = [view for view in self._views.values() if self.is_available(view)]
-        self._told = self._buckets.last_woken(self._clock())
+        self._told_at = self._clock()
+        self._told = self._buckets.last_woken(self._told_at)
         self._update_timer()
         for view in asked:
             if view.is_open:
@@ -308,6 +319,8 @@ class SharedIndexManager:
     def _update_timer(self) -> None:
         """Arm the timer for the first bucket of which no firing has told yet (TD-17)."""
         timer, buckets = self._timer, self._buckets
+        if self._told_at > self._clock():  # it was set back (TD-38)
+            self._told = -1
         coming = self._index.first_after(self._told)
         if coming is None:
             timer.disarm()

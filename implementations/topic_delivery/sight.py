@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pyroaring import BitMap
 
 from broker_tck.implementations.interface import Position
-from broker_tck.implementations.topic_delivery.index import NOTHING, Entries, SharedIndex, above
+from broker_tck.implementations.topic_delivery.index import NEVER, NOTHING, Entries, SharedIndex, above
 
 
 class Sight:
@@ -25,9 +25,9 @@ class Sight:
         self.passed = mark
         """How far the mark-delete position has been: it may have gone back since (TD-15)."""
         self._below = 0
-        """In buckets with smaller keys nothing is seen, nor can anything come."""
+        """In buckets with smaller keys nothing is seen, nor can anything come unless the clock is set back."""
         self._done: SharedIndex | None = None
-        """What was handed out or cleared, in other buckets and behind what was passed. None: nothing."""
+        """What was handed out or cleared, behind what was passed. None: nothing."""
         self._again: SharedIndex | None = None
         """What the view has added again, up to what was passed. None: nothing."""
 
@@ -89,22 +89,21 @@ class Sight:
             self._again = without(self._again, [Entries(key, ledger, self._again.of(key, ledger) & entries)])
         if self.passed is not None and ledger <= self.passed[0]:
             entries = above(entries, self.passed[1]) if ledger == self.passed[0] else NOTHING
-        if entries and key >= self._below:
+        if entries:
             self._done = self._done or SharedIndex()
             self._done.add_all(Entries(key, ledger, entries))
 
     def settles(self, below: int) -> None:
-        """Nothing is seen in buckets with keys below this one any more, nor can anything come there."""
-        if below <= self._below:
-            return
-        self._below = below
-        if self._done:
-            early = [held for _, sets in self._done.from_bucket(-1, below - 1) for held in sets]
-            self._done = without(self._done, early)
+        """Nothing is seen in buckets with keys below this one any more."""
+        self._below = max(self._below, below)
+
+    def opens(self, key: int) -> None:
+        """Something may be seen in a bucket again."""
+        self._below = min(self._below, key)
 
     def done_with(self) -> list[Entries]:
         """What the view is done with in buckets that are not below it."""
-        return [*self._done.all()] if self._done else []
+        return [held for _, sets in self._done.from_bucket(self._below, NEVER) for held in sets] if self._done else []
 
     def added_again(self, position: Position | None = None) -> list[Entries]:
         """What the view has added again, up to a position if there is one."""

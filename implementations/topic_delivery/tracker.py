@@ -34,7 +34,7 @@ class View:
 
     def has_message_available(self) -> bool:
         """Whether a message may be handed out now (TD-10)."""
-        return self._asked().is_available(self)
+        return self._asked().answers(self)
 
     def get_scheduled_messages(self, max_messages: int) -> list[Position]:
         """Hand out what is due, in the order of positions; the first by bucket, ledger and entry (TD-09, DD-20)."""

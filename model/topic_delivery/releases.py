@@ -8,7 +8,7 @@ from math import ceil, isnan
 from typing import ClassVar, Protocol
 
 from broker_tck.model.delayed_delivery.specification import Buckets, FixedDelay, MemoryEstimate, Placed, Position
-from broker_tck.model.parts.timer import BegunAtZero
+from broker_tck.model.parts.timer import BegunAtZero, WallTimer
 from broker_tck.model.reference import Fault
 from broker_tck.model.rules import rule
 from broker_tck.model.topic_delivery.specification import (
@@ -19,6 +19,7 @@ from broker_tck.model.topic_delivery.specification import (
     SubscriptionView,
     TopicDelivery,
 )
+from broker_tck.model.topic_delivery.timer import TopicTimer
 
 ADAPTIVE = (5, 50)
 """The bounds of the interval, in milliseconds, if it is taken from the tick."""
@@ -44,8 +45,14 @@ class ForAllTimes(FixedDelay):
     begin = refused
 
 
-class ArmedForThePast(BegunAtZero):
-    """A timer that is armed for a bucket that has passed as well: at once."""
+class ArmedForThePast(BegunAtZero, TopicTimer):
+    """A timer that is armed for a bucket that has passed as well: at once. It keeps every last run."""
+
+    def remembered(self, last_run: int) -> int:
+        return last_run
+
+    def jump(self, by: int) -> None:
+        WallTimer.jump(self, by)
 
     def settled(self, wake: int) -> bool:
         return self.timeout is not None and wake == self.target and wake >= self.now
@@ -111,7 +118,12 @@ class ThrottledPruner(Pruner):
     @rule("TD-21", source=f"{MANAGER}, pruneMinIntervalMillis")
     def may_try(self, now: int) -> bool:
         """A prune is tried once the interval has passed since the last try, failed or not; the first counts from 0."""
-        return now - self.tried >= self.interval
+        return now >= self.tried_at(now) + self.interval
+
+    @rule("TD-42", source=f"{MANAGER}, as recorded", needs="jumps", when=lambda p, now: now < p.tried)
+    def tried_at(self, now: int) -> int:
+        """If the clock is set back, no prune is tried until the interval has passed since the old time of the last."""
+        return self.tried
 
     @rule("TD-21")
     def interval_of(self, prune_ms: int, tick: int) -> int:
@@ -162,10 +174,10 @@ class Pip448(TopicDelivery):
 
     PROFILE = "pip-448"
     BREAKS: ClassVar[tuple[str, ...]] = (
-        *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37"),
+        *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37", "TD-40"),
         *("isolation", "keeping"),
     )
-    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "shift")
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "TD-38", "shift")
     Timer = ArmedForThePast
     Buckets = BucketsByTheTick
     View = BehindTheMark
@@ -207,7 +219,10 @@ class Pip448(TopicDelivery):
     # ---- What a view sees
 
     def is_available(self, view: SubscriptionView) -> bool:
-        return bool(self.index.held) and view.buckets.due(self.index.first(), self.timer.now)
+        return bool(self.index.held) and view.buckets.due(self.index.first(), self.timer.reading())
+
+    def answered_no(self) -> None:
+        pass
 
     def count_of(self, view: SubscriptionView) -> int:
         return self.index.count()
@@ -243,9 +258,10 @@ class Pip448(TopicDelivery):
     def try_to_prune(self) -> None:
         """Remove the copies that all views have acknowledged, unless that was tried just now."""
         views = self.registry.registered.values()
-        if not self.pruner.may_try(self.timer.now):
+        now = self.timer.reading()
+        if not self.pruner.may_try(now):
             return
-        self.pruner.tried = self.timer.now
+        self.pruner.tried = now
         if not self.index.held:
             return
         if self.pruner.fails(views):

@@ -21,9 +21,9 @@ from broker_tck.model.delayed_delivery.specification import (
     Placed,
     Position,
 )
-from broker_tck.model.parts.timer import Timer
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference, Undefined
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
+from broker_tck.model.topic_delivery.timer import TopicTimer
 
 MANAGER = "InMemoryTopicDelayedDeliveryTrackerManager"
 SAME = "PIP-448: the semantics for users stay identical"
@@ -50,7 +50,7 @@ class SubscriptionView(Part):
     FixedDelay = FixedDelay
 
     def __init__(
-        self, name: str, handle: str, mark: Position | None, index: Index, buckets: Buckets, timer: Timer
+        self, name: str, handle: str, mark: Position | None, index: Index, buckets: Buckets, timer: TopicTimer
     ) -> None:
         self.index, self.buckets, self.timer = index, buckets, timer
         """Those of the topic."""
@@ -114,7 +114,7 @@ class SubscriptionView(Part):
 
     def sees_due(self) -> bool:
         """Whether a bucket that is due holds a copy that it sees."""
-        held, now = self.index.held.items(), self.timer.now
+        held, now = self.index.held.items(), self.timer.reading()
         due = ((key, bucket) for key, bucket in held if self.buckets.due(key, now))
         return any(self.sees((key, position)) for key, bucket in due for position in bucket)
 
@@ -324,6 +324,13 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="PIP-448, High Level Design; T-12, T-13",
     ),
     invariant(
+        "TD-40",
+        "After an accepted add no timeout waits past the message's bucket, or a tick from now, by more than the clock "
+        "was set forwards.",
+        source="follows from TD-17, TD-38, DD-22, DD-37 and DD-38; no report upstream is known",
+        needs="jumps",
+    ),
+    invariant(
         "TD-41",
         "A manager that holds no copy and has no open view keeps no id and no dispatcher.",
         source="follows from TD-28 and TD-31",
@@ -338,7 +345,7 @@ class TopicDelivery(Reference):
 
     PROFILE = "ideal"
     WITHOUT_CLAUSE: ClassVar[tuple[Rule, ...]] = WITHOUT_CLAUSE
-    Timer = Timer
+    Timer = TopicTimer
     Buckets = Buckets
     Index = Index
     MemoryEstimate = MemoryEstimate
@@ -354,8 +361,6 @@ class TopicDelivery(Reference):
         self.memory_estimate = self.MemoryEstimate()
         self.registry = self.Registry()
         self.pruner = self.Pruner(config)
-        self.told: int | None = None
-        """Up to this moment, firings have announced what is due by the present tick; None: nothing."""
 
     # ---- Views come and go
 
@@ -425,7 +430,7 @@ class TopicDelivery(Reference):
     @rule("TD-06", source=MANAGER)
     def refuses(self, view: SubscriptionView, at: int) -> bool:
         """A time that is negative or not after the cut-off is refused; that ends the fixed delay of this view alone."""
-        return at < 0 or at <= view.buckets.cutoff(self.timer.now)
+        return at < 0 or at <= view.buckets.cutoff(self.timer.reading())
 
     def came(self, view: SubscriptionView, placed: Placed, new: bool) -> None:
         """A view has added a copy, held before unless it is ``new``. It leaves the index at once if nobody sees it."""
@@ -446,12 +451,26 @@ class TopicDelivery(Reference):
 
     def has(self, handle: str) -> bool | None:
         """Whether a message is available to a view."""
-        return self.asked(handle, self.is_available)
+        available = self.asked(handle, self.is_available)
+        if available is False:
+            self.answered_no()
+        return available
 
     @rule("TD-10", source=f"{SAME}; T-09")
     def is_available(self, view: SubscriptionView) -> bool:
         """A message is available to a view while a bucket that is due holds a copy that the view sees."""
         return view.sees_due()
+
+    @rule(
+        "TD-39",
+        source="follows from TD-35; no report upstream is known",
+        needs="jumps",
+        when=lambda m: m.timer.jumped and m.index.held and not m.timer.armed,
+    )
+    def answered_no(self) -> None:
+        """If `has` answers no, and messages are held but no timeout is armed, the timer is updated."""
+        if self.index.held and not self.timer.armed:
+            self.update_timer()
 
     def get(self, handle: str, most: int) -> list[Position] | None:
         """Hand out to a view what is due."""
@@ -459,9 +478,9 @@ class TopicDelivery(Reference):
 
     def hand_out(self, view: SubscriptionView, most: int) -> list[Position]:
         """Hand out what is due, of what a view sees."""
-        seen = view.seen()
+        seen, now = view.seen(), self.timer.reading()
         shown = index_of(self.Index, seen)
-        taken = shown.taken(sorted(key for key in shown.held if view.buckets.due(key, self.timer.now)), most)
+        taken = shown.taken(sorted(key for key in shown.held if view.buckets.due(key, now)), most)
         done = shown.removed(taken)
         view.takes(done)
         view.fixed_delay.left(bool(taken), len(done) == len(seen))
@@ -530,13 +549,18 @@ class TopicDelivery(Reference):
     def retick(self, tick: int) -> None:
         """Take over a new tick."""
         self.buckets.reset_tick(tick)
-        self.told = None
+        self.timer.tell_anew()
 
     # ---- The timer
 
     @rule("TD-17", source=f"{MANAGER}; T-03, T-04, T-05")
     def update_timer(self) -> None:
         """Accepted adds, gets, mark-delete positions, closes, new ticks and firings update the timer, nothing else."""
+        self.timer.in_each_way(self.aim_timer)
+
+    def aim_timer(self) -> None:
+        """Look at the clock, and aim the timer."""
+        self.timer.look()
         self.timer.update(self.aim() if self.index.held else None, self.buckets.tick)
 
     @rule("TD-17")
@@ -545,11 +569,11 @@ class TopicDelivery(Reference):
         moments = self.moments()
         first = min([moment for moment in moments if not self.was_told(moment)] or moments)
         told_or_armed = self.was_told(first) or first == self.timer.target
-        return first if told_or_armed else max(first, self.timer.now + 1)
+        return first if told_or_armed else max(first, self.timer.reading() + 1)
 
     def was_told(self, moment: int) -> bool:
         """Whether a firing has announced a bucket that wants to be looked at then."""
-        return self.told is not None and moment <= self.told
+        return self.timer.told is not None and moment <= self.timer.told
 
     def moments(self) -> list[int]:
         """When each bucket wants to be looked at."""
@@ -569,7 +593,6 @@ class TopicDelivery(Reference):
     def fired(self) -> list[Any]:
         """The timer has fired: the time, the handles asked to read, and the messages that they took at once, if any."""
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
-        self.told = self.timer.now
         self.rearm(len(asked))
         reads = self.registry.reads
         took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
@@ -584,6 +607,10 @@ class TopicDelivery(Reference):
     def rearm(self, asked: int) -> None:
         """A firing updates the timer, so later buckets need no call."""
         self.update_timer()
+
+    def jump(self, by: int) -> None:
+        """Set the clock, forwards or back; no timer fires."""
+        self.timer.jump(by)
 
     def reads(self, handle: str, most: int) -> None:
         """Set how many messages a dispatcher takes at once whenever it is asked to read; below 0: none."""
@@ -604,6 +631,10 @@ class TopicDelivery(Reference):
         """The memory estimate, as it is seen after every operation: any. ``memory`` looks at it."""
         return UNDEFINED
 
+    def armed(self) -> list[int] | Allowed:
+        """The times of all armed timeouts."""
+        return self.timer.allowed(self.aim_timer)
+
     def sets(self) -> list[int]:
         """How many buckets there are, and how many sets of entries, one for each ledger in a bucket."""
         return [len(self.index.held), sum(len({ledger for ledger, _ in b}) for b in self.index.held.values())]
@@ -617,7 +648,7 @@ class TopicDelivery(Reference):
     def seen(self) -> tuple[Any, ...]:
         """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
         state = "".join(self.letter(handle, view) for handle, view in self.registry.in_order())
-        return self.index.count(), self.memory_seen(), self.timer.armed, self.sets(), state
+        return self.index.count(), self.memory_seen(), self.armed(), self.sets(), state
 
     def let_go(self) -> None:
         """Forget the views, which refuse every call."""
@@ -625,7 +656,7 @@ class TopicDelivery(Reference):
 
     def glimpsed(self) -> tuple[Any, ...]:
         """The number of copies held, and the times of all armed timeouts."""
-        return self.index.count(), None, self.timer.armed, None, None
+        return self.index.count(), None, self.armed(), None, None
 
 
 def index_of(made: type[Index], copies: Iterable[Placed]) -> Index:

@@ -61,6 +61,12 @@ class ManualTimer:
         """Forget the timeout that was cancelled last, and all that it leads to."""
         self.last_cancelled = None
 
+    def jump(self, by: int) -> None:
+        """Set the clock. The timer waits by one that never jumps: its deadlines move along."""
+        self.now += by
+        for timeout in self.live:
+            timeout.deadline += by
+
 
 def _deadline(timeout: Timeout) -> int:
     return timeout.deadline
@@ -81,12 +87,6 @@ class DispatcherTimer(ManualTimer):
                 asked.append(self.now)
         self.now = until
         return asked
-
-    def jump(self, by: int) -> None:
-        """Set the clock. The timer waits by one that never jumps: its deadlines move along."""
-        self.now += by
-        for timeout in self.live:
-            timeout.deadline += by
 
     def stale(self) -> bool:
         """Let the timeout that was cancelled last fire all the same, and return whether it asked for a read."""

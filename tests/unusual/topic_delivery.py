@@ -260,3 +260,20 @@ class ByMoment(Shares):
         if timeout is self.timeout:
             self.until = self.clock()
         return super().fired(timeout)
+
+
+class WatchfulTopic(SharedIndexManager):
+    """Compares its clock with the time before at each question, and updates its timer at once if it was set back."""
+
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.latest = 0
+
+    def is_available(self, view: View) -> bool:
+        now = self._clock()
+        was_set_back, self.latest = now < self.latest, now
+        if was_set_back:
+            self._update_timer()
+        return super().is_available(view)

@@ -185,12 +185,13 @@ class Adapter(ManualTimer):
     def seen(self) -> tuple[Any, ...]:
         """Copies held, bytes, the times of all armed timeouts, what the index is made of, and the views' letters."""
         manager, can = self.manager, self.capabilities
+        state = "".join(map(self.letter, self.open_handles))  # first, as a view that is asked may update the timer
         return (
             number(manager.get_number_of_delayed_messages()),
             number(manager.get_buffer_memory_usage()) if can.memory_estimate else NOT_SHOWN,
             self.armed(),
             numbers(cast(ShowsIndex, manager).get_index_sizes()) if can.shows_index else NOT_SHOWN,
-            "".join(map(self.letter, self.open_handles)),
+            state,
         )
 
     def let_go(self) -> None:

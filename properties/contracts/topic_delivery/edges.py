@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from broker_tck.model.delayed_delivery.specification import LAST
 from broker_tck.model.topic_delivery.specification import MOST_FIRINGS, TopicDelivery
-from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Fill
+from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Fill, Jump
 from broker_tck.properties.engine.edges import Edge, Edges
 
 MOST_APART = 300
@@ -45,6 +45,8 @@ def fits(fill: Fill, model: TopicDelivery) -> bool:
 
 def may(model: TopicDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
     """Whether all positions and times of an operation are there."""
+    if isinstance(operation, Jump):
+        return model.timer.now + operation.by >= 0
     if not isinstance(operation, Fill):
         return True
     o = operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker_tck.properties.contracts.delayed_delivery.fallback import cleared
+from broker_tck.properties.contracts.delayed_delivery.fallback import cleared, ran_and_was_set, was_set
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 
@@ -31,6 +31,9 @@ def twice(trace: Sequence[Any]) -> bool:
 
 
 FALLBACKS = (
+    Fallback("TD-39", "has", "armed", was_set),
+    Fallback("DD-38", shows="armed", given=ran_and_was_set),
+    Fallback("DD-37", given=was_set),
     Fallback("TD-13", "clear"),
     Fallback("TD-28", "close", "count"),
     Fallback("TD-27", "close"),

@@ -32,7 +32,7 @@ NAMES = weighted([(n, 18) for n in (1, 2, 2, 3, 3, 4)] + [(9, 1), (26, 1)])
 MANY_NAMES = 5
 AGAIN = weighted([(0, 60), (11, 2), (101, 1), (257, 1)])
 """How many dispatchers of one subscription come first, one after the other."""
-JUMPS = weighted([(0, 11), (20, 1)])
+LEAPS = weighted([(0, 11), (20, 1)])
 """One step of the clock in how many is far; 0: none is."""
 LONGEST = 2**53
 """The longest step of the clock."""
@@ -72,6 +72,7 @@ def makers(model: TopicDelivery, choices: Choices, capabilities: op.Capabilities
         Maker("md", (0, 3, 10, 25), views.to(messages.mark)),
         Maker("tick", (0, 0, 2, 8), views.to(messages.tick)),
         Maker("adv", (10, 30, 50), lambda: op.Advance(messages.step())),
+        Maker("jump", (0, 0, 1, 3), lambda: op.Jump(messages.times.jump())),
         Maker("stale", (0, 1, 3), lambda: stale),
         Maker("clear", (0, 0, 1, 3), views.to(op.Clear)),
         Maker("memory", (0, 1, 4), views.to(op.Memory)),
@@ -176,7 +177,7 @@ class Messages:
         self.adds = of_one.Adds(choices, self.times, bits)
         self.pool = sorted(self.adds.pool)
         self.sizes = self.adds.sizes
-        self.jumps = one_of(choices, JUMPS)
+        self.leaps = one_of(choices, LEAPS)
 
     def add(self, handle: str) -> op.Add:
         """A view adds a message."""
@@ -202,7 +203,7 @@ class Messages:
 
     def step(self) -> int:
         """How far the clock moves."""
-        if self.jumps and self.choices.below(self.jumps) == 0:
+        if self.leaps and self.choices.below(self.leaps) == 0:
             return one_of(self.choices, FAR) + self.choices.below(3) - 1
         return self.times.step()
 

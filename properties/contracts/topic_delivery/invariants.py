@@ -25,6 +25,11 @@ def sound(steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
         yield index, step
 
 
+def moved(o: Operation) -> int:
+    """By how much an operation moves the wall clock."""
+    return o.ms if isinstance(o, op.Advance) else o.by if isinstance(o, op.Jump) else 0
+
+
 def erred(step: Step) -> bool:
     """Whether the operation raised an error."""
     return isinstance(step.result, dict)
@@ -68,8 +73,7 @@ def none_early(config: op.Config, steps: Sequence[Step]) -> Verdicts:
     for index, step in sound(steps):
         if isinstance(step.operation, op.ResetTick) and step.operation.tick != config.tick:
             return
-        if isinstance(step.operation, op.Advance):
-            now += step.operation.ms
+        now += moved(step.operation)
         for position, at in accepted(step):
             soonest[position] = min(at, soonest.get(position, at))
         for position, at in handed_out(step, now):
@@ -87,12 +91,20 @@ def held_once(config: op.Config, steps: Sequence[Step]) -> Verdicts:
 
 
 def nobody_waits(config: op.Config, steps: Sequence[Step]) -> Verdicts:
-    """TD-35: who waits for a message is asked when it comes, or a timeout is armed for that."""
+    """TD-35: who waits for a message is asked when it comes, or a timeout is armed for that.
+
+    A tracker does not see that its clock is set, only that it was, once it is asked.
+    """
     handles: list[str] = []
     before = ""
+    unseen = False
     for index, step in sound(steps):
         count, _, armed, _, state = step.seen
         handles = still_open(handles, step)
+        unseen = isinstance(step.operation, op.Jump) or (unseen and not sees_the_clock(step))
+        if unseen:
+            before = state
+            continue
         if count > 0 and AVAILABLE not in state and state.strip(STALE):
             yield index, None if armed else f"{count} held, nothing available, no timeout armed"
         if isinstance(step.operation, op.Advance | op.ResetTick) and not erred(step):
@@ -102,6 +114,17 @@ def nobody_waits(config: op.Config, steps: Sequence[Step]) -> Verdicts:
             if came:
                 yield index, None if armed or not missed else f"{min(missed)} was not asked to read, no timeout armed"
         before = state
+
+
+def sees_the_clock(step: Step) -> bool:
+    """Whether a tracker must have looked at its clock and its timer."""
+    o = step.operation
+    fired = isinstance(o, op.Advance) and bool(step.result)
+    return (
+        fired
+        or (isinstance(o, op.Get | op.Add) and bool(step.result))
+        or (isinstance(o, op.Has) and step.result is False)
+    )
 
 
 def still_open(handles: list[str], step: Step) -> list[str]:
@@ -188,6 +211,22 @@ def nothing_lost(config: op.Config, steps: Sequence[Step]) -> Verdicts:
                 )
 
 
+def no_old_time(config: op.Config, steps: Sequence[Step]) -> Verdicts:
+    """TD-40: after an add no timeout waits for a time that the clock showed before it was set back."""
+    width, now, longest, forwards, before = 1 << max(config.tick, 1).bit_length() - 1, config.clock, config.tick, 0, 0
+    for index, step in sound(steps):
+        o, (count, _, armed, _, _) = step.operation, step.seen
+        now += moved(o)
+        if isinstance(o, op.ResetTick):
+            longest = max(longest, o.tick)
+        if isinstance(o, op.Jump):
+            forwards += max(o.by, 0)
+        if isinstance(o, op.Add) and count > before and armed:
+            late = armed[0] - max(o.at + width, now + longest) - forwards
+            yield index, f"the timeout is armed {late} ms too late" if late > 0 else None
+        before = count
+
+
 # ---- One view is a tracker of delayed delivery
 
 
@@ -204,6 +243,8 @@ def alone(config: op.Config, steps: Sequence[Step]) -> Verdicts:
             return
         if isinstance(o, op.Advance):
             tracker.advance(o.ms)
+        if isinstance(o, op.Jump):
+            tracker.jump(o.by)
         if getattr(o, "handle", handle) != handle or not handle:
             continue
         expected = as_tracker(o, tracker)
@@ -243,5 +284,6 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("TD-35", nobody_waits),
     Invariant("TD-36", nothing_passed_is_held),
     Invariant("TD-37", nothing_lost),
+    Invariant("TD-40", no_old_time),
     Invariant("TD-41", nothing_left, asked_after(op.Add, op.Close | op.Shutdown, NobodyWaits)),
 )

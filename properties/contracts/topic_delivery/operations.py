@@ -46,6 +46,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many buckets and sets of entries its index has can be seen."""
     shows_kept: bool = True
     """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
+    jumps: bool = True
+    """Its clock may be set."""
 
 
 class Open(Operation, frozen=True, tag="open"):
@@ -162,6 +164,18 @@ class Advance(Operation, frozen=True, tag="adv"):
     ms: Duration
 
 
+class Jump(Operation, frozen=True, tag="jump"):
+    """The wall clock is set, forwards or back, and no timer fires; no result.
+
+    A timeout that is armed waits as long as before, by a clock that never jumps. Times of timeouts are shown as the
+    wall clock will show them if it is not set again.
+    """
+
+    needs = "jumps"
+
+    by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
+
+
 class Stale(Operation, frozen=True, tag="stale"):
     """The timeout that was cancelled last fires all the same; result: whether anybody was asked to read."""
 
@@ -185,6 +199,7 @@ AnyOperation = (
     | Memory
     | Reads
     | Advance
+    | Jump
     | Stale
     | Shutdown
 )

@@ -27,6 +27,13 @@ of(ThrottledPruner.may_try, look="a try that is refused, or throws, and spends t
         lambda p, now: now - p.tried >= 2 * p.interval,
     ),
 )
+of(ThrottledPruner.tried_at, look="the time of the last try, which may lie ahead of the clock")(
+    instead(
+        "absent",
+        "After a step back of the clock your tracker forgets its last try of a prune; here it must wait for that time.",
+        lambda p, now: p.tried if p.tried <= now else now - p.interval,
+    ),
+)
 of(ThrottledPruner.interval_of)(
     instead(
         "absent",

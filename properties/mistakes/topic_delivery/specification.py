@@ -8,6 +8,7 @@ from typing import Any
 from broker_tck.model.delayed_delivery.specification import Placed, Position
 from broker_tck.model.rules import Method
 from broker_tck.model.topic_delivery.specification import SubscriptionView, TopicDelivery
+from broker_tck.model.topic_delivery.timer import TopicTimer
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 from broker_tck.properties.mistakes.parts.without import without
 
@@ -173,6 +174,21 @@ of(TopicDelivery.is_asked, look="views that have acknowledged everything that is
 )
 of(TopicDelivery.rearm, look="two messages for two times, and nothing else: the second one")(
     instead("absent", "A firing leaves your tracker's timer as it is; it must update it.", lambda m, asked: None),
+)
+
+of(TopicTimer.announced, look="what a firing has told, by times that the clock will show again")(
+    instead(
+        "absent",
+        "Your tracker takes buckets for announced that a firing before a step back announced; it must not any more.",
+        lambda t, told: told,
+    ),
+)
+of(TopicDelivery.answered_no, look="a view that asks, and nobody who wakes it if the answer is no")(
+    instead(
+        "absent",
+        "After a step back of the clock, `has` answers no and leaves your tracker's timer disarmed; it must arm it.",
+        lambda m: None,
+    ),
 )
 
 # ---- Views go
@@ -375,9 +391,9 @@ def clear_starts_anew(clear: Method, m: TopicDelivery, handle: str) -> None:
 @around(TopicDelivery.retick, "TD-17", "announced by another tick")
 def announced_by_another_tick(retick: Method, m: TopicDelivery, tick: int) -> None:
     """After a new tick your tracker takes buckets for announced that no firing has announced since; it must not."""
-    told = m.told
+    told = m.timer.told
     retick(m, tick)
-    m.told = told
+    m.timer.told = told
 
 
 @around(TopicDelivery.has, "TD-17", "a question as well")
@@ -419,3 +435,4 @@ look_at("TD-34", "what the shared index does otherwise than a tracker of one sub
 look_at("TD-35", "a call or a firing after which nobody brings the timer up to date")
 look_at("TD-36", "a prune that is put off, or that nothing sets off")
 look_at("TD-37", "a prune, or the leaving of another view, that takes along what somebody waits for")
+look_at("TD-40", "a time of the clock that is kept, such as that of the last run, after the clock was set back")

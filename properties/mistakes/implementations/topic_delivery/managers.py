@@ -192,3 +192,19 @@ class SecondClearDoesNothing(SharedIndexManager):
         if view not in self._cleared and self.count_of(view):
             self._cleared.add(view)
             super().forget(view)
+
+
+@mutant("DD-37")
+class BucketsStaySettled(SharedIndexManager):
+    """A view looks at no bucket again that has passed, though the clock was set back and messages come to it again."""
+
+    def _sees_from(self, view: View, key: int) -> None:
+        below = view.nothing_before
+        super()._sees_from(view, key)
+        view.sight.settles(min(below, self._buckets.key(self._settled + 1)))
+
+    _settled = 0
+
+    def _settle(self, view: View) -> None:
+        self._settled = max(self._settled, self._clock())
+        super()._settle(view)
