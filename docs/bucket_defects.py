@@ -208,7 +208,7 @@ WRONG = (
         "DD-38",
         "The timer has run, and the clock is set back by an hour. The class has the timer run a tick after its last "
         "run at the earliest, by this clock. So the timer waits until the clock has caught up.",
-        "storage 1; add 1 0 +3600000; adv 3600000; get 9; jump -3600000; add 1 1 +5000; adv 5000",
+        "min_index_count=2; storage 1; add 1 0 +3600000; adv 3600000; get 9; jump -3600000; add 1 1 +5000; adv 5000",
         lambda end: not end.answer,
     ),
     Defect(
