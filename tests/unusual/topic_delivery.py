@@ -104,7 +104,9 @@ class Share:
         return True
 
     def has_message_available(self) -> bool:
-        return bool(self.due())
+        if not (due := self.due()) and self.topic.aim is None:
+            self.topic.update()
+        return bool(due)
 
     def get_scheduled_messages(self, max_messages: int) -> Sequence[Position]:
         taken = self.due()[: max(max_messages, 0)]
@@ -215,7 +217,7 @@ class Shares:
             if self.timeout:
                 self.timeout.cancel()
             self.aim = first
-            earliest = 0 if self.run is None else self.run + self.tick
+            earliest = 0 if self.run is None or self.run > self.clock() else self.run + self.tick
             self.timeout = None if first is None else self.timer.new_timeout(max(first, earliest), self.fired)
 
     def fired(self, timeout: Timeout) -> bool:
@@ -254,6 +256,7 @@ class ByMoment(Shares):
         self.until = -1
 
     def coming(self) -> set[int]:
+        self.until = min(self.until, self.clock())
         return {key for key, _ in self.held() if self.moment(key) > self.until}
 
     def fired(self, timeout: Timeout) -> bool:
