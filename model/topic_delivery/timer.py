@@ -50,8 +50,8 @@ class TopicTimer(WallTimer):
     other timeouts, so the model goes all of them, until the subject shows which ones are its own.
     """
 
-    def __init__(self, now: int) -> None:
-        super().__init__(now)
+    def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
+        super().__init__(now, fired)
         self.told: int | None = None
         """Firings have announced the buckets up to this moment; None: no bucket."""
         self.is_steady = False
