@@ -232,12 +232,13 @@ class Recorded:
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self._steps = iter(steps)
+        self._step: Step | None = None
 
     def __getattr__(self, name: str) -> Any:
         return self._answer
 
     def _answer(self, *arguments: Any) -> Any:
-        self._step = next(self._steps)
+        self._step = self._step or next(self._steps)  # an operation in bulk calls more than once
         result = self._step.result
         if isinstance(result, dict):  # which stands for an error alone
             raise Fault(result["error"])
@@ -245,7 +246,8 @@ class Recorded:
 
     def seen(self) -> tuple[Any, ...]:
         """The observables after the operation."""
-        return self._step.seen
+        step, self._step = self._step or next(self._steps), None
+        return step.seen
 
 
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
