@@ -122,9 +122,10 @@ class BlackBox:
         return self.writing(operations) if self.adapter is adapter and self.memory and not self.walking else operations
 
     def writing(self, operations: Iterable[Operation]) -> Iterator[Operation]:
-        """The operations, each written down before it is done."""
+        """The operations, each written down before it is done if traces may have it."""
         for operation in operations:
-            self.write(operation)
+            if operation.traced:
+                self.write(operation)
             if self.memory:
                 self.memory.head[BULK] += bulk([operation])
             yield operation

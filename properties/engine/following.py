@@ -75,9 +75,11 @@ def following(kind: type[Operation]) -> type[Operation]:
 class StillThere(Operation, frozen=True, tag="still_there"):
     """Ask for the numbers that are still there, if nothing is held; result: how many, null if nothing can be said.
 
-    No trace has it: an invariant asks. Garbage is collected first if there are any. A subject outside of Python has a
-    method of its own for that, and an adapter may have one to let go of what it keeps itself.
+    Garbage is collected first if there are any. A subject outside of Python has a method of its own for that, and an
+    adapter may have one to let go of what it keeps itself.
     """
+
+    traced = False
 
     def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
         """Whether, by what is seen, nothing is held: by default the first observable is a count of 0."""

@@ -61,6 +61,9 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
     opens: ClassVar[bool] = False
     """Whether it opens what its handle names."""
 
+    traced: ClassVar[bool] = True
+    """Whether traces may have it; if not, only an invariant asks it."""
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.on.__qualname__ in (MADE, Operation.on.__qualname__):  # one that was written by hand is inherited

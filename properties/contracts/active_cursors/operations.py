@@ -196,10 +196,9 @@ class Advance(Operation, frozen=True, tag="adv"):
 
 
 class StillThere(Operation, frozen=True, tag="still_there"):
-    """Ask which of some cursor objects, each a number and a name, are still there; result: their names.
+    """Ask which of some cursor objects, each a number and a name, are still there; result: their names."""
 
-    No trace has it: an invariant asks.
-    """
+    traced = False
 
     cursors: tuple[tuple[int, str], ...]
 
