@@ -126,7 +126,7 @@ KEEPING = [
     (
         Listing,
         "topic-delivery; open A; open B; add A1 1 2 +5000; adv 9000; get A1 9; close A1; close B1",
-        (6, LOST.format(2)),
+        (6, LOST.format(3)),
     ),
 ]
 

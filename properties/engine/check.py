@@ -228,7 +228,7 @@ def unanswered(difference: Difference) -> str:
 
 
 class Recorded:
-    """Stands in for an adapter on which a trace was recorded: it answers as that one did."""
+    """Stands in for an adapter on which a trace was recorded: it answers as that one did, up to a difference."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self._steps = iter(steps)

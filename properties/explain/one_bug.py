@@ -185,11 +185,11 @@ def at_end(diagnoser: Diagnoser, config: Any, operations: Sequence[Operation]) -
     recording = diagnoser.recorded(config, operations)
     if recording is None:
         return None
-    model, adapter, difference = diagnoser.model(config), Recorded(recording[1]), None
+    model, difference = diagnoser.model(config), None
     try:
         with Limit(SECONDS):
-            for operation in operations:
-                difference = answered(operation, model, adapter)
+            for step in recording[1]:
+                difference = answered(step.operation, model, Recorded([step]))
     except (Hang, Exception):
         return None
     return kind(diagnoser.contract, operations[-1], difference) if difference else None

@@ -203,7 +203,7 @@ def test_session_whose_java_dies_is_a_line_and_processes_go_on(
     assert (ended.status, ended.out) == (3, "")
     go_on = "`broker-tck fuzz resume store` goes on after the last whole round"
     assert ended.err == f"broker-tck: the Java process of the Spark driver has ended; {go_on}\n"
-    assert not processes(tmp_path)
+    eventually(lambda: not processes(tmp_path), "the end of what the dead had started")
     assert whole(store) < DISTURBED
     assert run("fuzz", "resume", "store", *PROCESSES).status == FOUND
     same(store, reference)
