@@ -299,7 +299,7 @@ def test_subjects_are_listed(cli: Cli) -> None:
     assert known["pulsar-5.0.1/in-memory"] == {
         "subject": "pulsar-5.0.1/in-memory",
         "profiles": ["timebucket-5.0"],
-        "capabilities": {"memory_estimate": False},
+        "capabilities": {"memory_estimate": False, "shows_kept": False},
         "source": "released class InMemoryDelayedDeliveryTracker",
     }
 
