@@ -1,4 +1,4 @@
-"""Ack timeouts: a client's tracker of messages that were received and not yet acknowledged (profile ``ack-timeout``).
+"""Ack timeouts: a client's tracker of received messages, until they are acknowledged (profile ``ack-timeout-spec``).
 
 Read it from top to bottom: the parts first, then the tracker that is made of them. A method under ``@rule`` is a
 clause: its docstring is the rule, its body says the same in code. The methods named as operations are flows: the order
@@ -73,7 +73,7 @@ class Backoff(Part):
 
     @rule("AT-21", source="UnAckedMessageRedeliveryTracker, PR 13707 (PIP-130)", needs="backoff")
     def due(self, message: Id, now: int) -> bool:
-        """It comes back with the first tick at which that time has passed; without a delay, with the same tick."""
+        """A message that waits comes back with the first tick after its delay; without a delay, with the same tick."""
         return self.waiting[message] <= now
 
     def take(self, now: int) -> list[Id]:
@@ -285,7 +285,7 @@ class AckTimeout(Reference):
 
     @rule("AT-04", when=lambda m: bool(m.backoff.waiting))
     def stages_till(self) -> list[dict[Id, int]]:
-        """It takes them out of both stages, and says how many they were."""
+        """A cumulative ack takes messages out of both stages, and answers how many there were."""
         return [self.wheel.held, self.backoff.waiting]
 
     def remove_till(self, ledger: int, entry: int, index: int) -> int:

@@ -47,7 +47,7 @@ class TopicTimer(WallTimer):
     """A timer that knows up to which moment its firings have announced buckets.
 
     Between a step of the clock and the next firing, a tracker may know its last run in several ways. They lead to
-    other timeouts, so the model goes all of them, until the subject shows which ones are its own.
+    different timeouts, so the model follows all of them until the subject shows which one is its own.
     """
 
     def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
