@@ -69,6 +69,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         why="no pass is interrupted here",
     ),
     informative(
+        "EC-66",
+        "Entries age, and reads wait for permits, by a clock that never jumps.",
+        source="EntryImpl; the InflightReadsLimiter of 4.0.8 and 4.2.4 goes by the wall clock",
+        why="a cache is given one clock, and no walk sets it",
+    ),
+    informative(
         "RC-12",
         "A batch of messages is one entry, with one count.",
         source=COUNTS,
