@@ -99,10 +99,10 @@ class Timer(Part):
         self.armed.append(at)
 
     def expire(self) -> int:
-        """The earliest timeout fires. Answers with its time."""
+        """The earliest timeout fires, of equal ones the one that was armed first. Answers with its time."""
         at = min(self.armed)
         self.armed.remove(at)
-        if at == self.pending:
+        if at == self.pending and at not in self.armed:
             self.pending = None
         return at
 
