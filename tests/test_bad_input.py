@@ -108,7 +108,7 @@ CASES = [
         "interleave --subject stepwise-queue --scenario insertion",
         "unknown scenario 'insertion'; did you mean 'insertions'? There are: ~",
     ),
-    Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-40"),
+    Case("rule", "rules DD-06 DD-99", "unknown rule 'DD-99' of delayed-delivery; there are DD-01 to DD-41"),
     Case(
         "subject of another contract",
         "check --contract entry-cache --contract active-cursors --subject mutant:duplicate-counted",

@@ -312,6 +312,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         needs="shows_kept",
     ),
     informative(
+        "DD-41",
+        "If a get leaves something due, the asker must get again; the tracker need not arm its timer for it.",
+        source="follows from DD-20 and DD-21; PR 26236 and issue 21554 tell of a dispatcher that did not get again",
+        why="the dispatcher asks; the tracker's part is DD-34",
+    ),
+    informative(
         "DD-36",
         "The heap's segments grow by 16 MiB and shrink at half their load.",
         source="TripleLongPriorityQueue",

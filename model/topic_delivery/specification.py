@@ -290,6 +290,12 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         why="DD-12 and DD-20 have it; as a change of the tick moves no bucket, it takes two times for one message",
     ),
     informative(
+        "TD-43",
+        "If a get leaves something due, the dispatcher of that view must get again; no timer is owed to it.",
+        source="follows from TD-17; PR 26236 and issue 21554 tell of a dispatcher that did not get again",
+        why="the dispatcher asks; the manager's part is TD-35",
+    ),
+    informative(
         "TD-29",
         "A factory keeps the managers of its topics by name; those of different topics know nothing of each other.",
         source="InMemoryTopicDelayedDeliveryTrackerFactory",
