@@ -225,4 +225,5 @@ def parts_of(chunks: Chunks) -> Iterator[tuple[tuple[int, int], object]]:
 
 def chunks_of(ledger: int, entry: int, chunks: int, apart: int = 1) -> Chunks:
     """The positions of the chunks of a message, the last of which is this one."""
-    return tuple((ledger, at) for at in range(entry - (chunks - 1) * apart, entry + 1, apart))
+    earlier = range(entry - (chunks - 1) * apart, entry, apart)
+    return (*((ledger, at) for at in earlier), (ledger, entry))  # the entry as it was given: it may be followed
