@@ -115,6 +115,7 @@ LOST = "nothing is held, but {} objects that were given are kept"
 KEEPING = [
     # the subject, the trace, and what is wrong at which operation
     (Logging, "negative-acks; nack 1 2 0; adv 100000", (1, LOST.format(2))),
+    (Logging, "negative-acks; chunked 1 2 2 0; adv 100000", (1, LOST.format(2))),
     (Logging, "negative-acks; nack 1 2 0; close", (None, "")),
     (Logging, "negative-acks; nack 1 2 0; adv 1", (None, "")),
     (Circling, "negative-acks; nack 1 2 0; batch 1 3 4 0; chunked 2 9 2 0; adv 100000", (None, "")),
