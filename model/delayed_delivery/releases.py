@@ -55,7 +55,7 @@ class BucketsOf404(Buckets):
 
 
 class TimerOf404(ReleasedTimer):
-    """A timer that forgets a timeout that was cancelled only if nothing is held."""
+    """A timer that takes a bucket of this very moment for one to come, and forgets a cancelled timeout if empty."""
 
     passed = passed_before_now
 
@@ -225,12 +225,6 @@ class TimeBucket401(DelayedDelivery):
     count_after_close = counts_on
 
 
-class TimerOfTheHeap(ReleasedTimer):
-    """A timer that takes a bucket of this very moment for one to come."""
-
-    passed = passed_before_now
-
-
 class ExactTimes(Buckets):
     """Buckets of a millisecond each, whatever the tick."""
 
@@ -256,14 +250,15 @@ class AtLeastTheTriples(MemoryEstimate):
 class Heap(DelayedDelivery):
     """The classes before PR 23611, as recorded: a heap of triples, without buckets, that keeps every copy.
 
-    A second close releases the heap's memory once more, which throws (seen on the released 3.0.7, 4.0.0 and 4.0.8).
+    A cancelled timeout may be taken for armed. A second close releases the heap's memory once more, which throws (seen
+    on the released 3.0.7, 4.0.0 and 4.0.8).
     """
 
     PROFILE = "heap"
     ALIKE = True
     BREAKS = ("DD-39",)
     NOT_APPLICABLE = ("DD-03", "DD-05", "DD-29", "DD-33")
-    Timer = TimerOfTheHeap
+    Timer = TimerOf404
     Buckets = ExactTimes
     Index = EveryCopy
     MemoryEstimate = AtLeastTheTriples
