@@ -21,7 +21,7 @@ from broker_tck.properties.engine.answers import (
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Contract, Relation, Step
-from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.operation import Operation, Told
 
 RESULT = "result"
 HANG = "Hang"
@@ -51,6 +51,8 @@ def observable(contract: Contract, difference: Difference) -> str:
 
 class Look(Operation, frozen=True, tag="look"):
     """An operation that does nothing, so only the observables are compared."""
+
+    traced = False
 
     def on(self, to: Any) -> None:
         """Do nothing."""
@@ -108,6 +110,11 @@ def check(operation: Operation, model: Any, adapter: Any, glimpse: bool = False)
     except BaseException as error:
         got, same = (failed(error),), False
     return None if same else apart(want, got)
+
+
+def asked(operations: Iterable[Operation], adapter: Any) -> Iterable[Operation]:
+    """The operations, each written down, and announced to a subject that is told them, before it is done."""
+    return BOX.noted(adapter.asked(operations) if isinstance(adapter, Told) else operations, adapter)
 
 
 def returned(got: Any) -> Any:
@@ -186,8 +193,9 @@ def first_difference(
     With ``glimpse``, expensive observables are read only at the end.
     """
     done = -1
+    glimpse = glimpse and not isinstance(adapter, Told)
     try:
-        for done, operation in enumerate(BOX.noted(operations, adapter)):
+        for done, operation in enumerate(asked(operations, adapter)):
             if bad := answered(operation, model, adapter, glimpse):
                 return done, bad
         bad = answered(Look(), model, adapter) if glimpse and done >= 0 else None
@@ -227,7 +235,7 @@ def unanswered(difference: Difference) -> str:
     return error if error in NO_ANSWERS else ""
 
 
-class Recorded:
+class Recorded(Told):
     """Stands in for an adapter on which a trace was recorded: it answers as that one did, up to a difference."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
@@ -235,10 +243,11 @@ class Recorded:
         self._step: Step | None = None
 
     def __getattr__(self, name: str) -> Any:
-        return self._answer
+        return self.told
 
-    def _answer(self, *arguments: Any) -> Any:
-        self._step = self._step or next(self._steps)  # an operation in bulk calls more than once
+    def told(self, *_arguments: Any) -> Any:
+        """The result of the next operation."""
+        self._step = self._step or next(self._steps)
         result = self._step.result
         if isinstance(result, dict):  # which stands for an error alone
             raise Fault(result["error"])
@@ -253,7 +262,7 @@ class Recorded:
 def record(operations: Iterable[Operation], on: Any) -> list[Step]:
     """Perform operations on a fresh adapter or model, and write down every outcome; of an error, its name."""
     steps = []
-    for operation in BOX.noted(operations, on):
+    for operation in asked(operations, on):
         try:
             result = plain(returned(operation.on(on)))
         except BaseException as error:

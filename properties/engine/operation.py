@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, wraps
 from string import ascii_uppercase
 from typing import Annotated, Any, ClassVar, get_args
 
@@ -45,6 +45,18 @@ Duration = Annotated[int, Meta(ge=0, le=2**53, extra=DURATION)]
 Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]
 
 
+class Told:
+    """In place of an adapter: a subject that is told the operation itself, and answers with its result."""
+
+    def asked(self, operations: Iterable[Operation]) -> Iterable[Operation]:
+        """The operations, each announced before it is done. All may be looked at before the first is done."""
+        return operations
+
+    def told(self, operation: Operation) -> Any:
+        """The result of the operation."""
+        raise NotImplementedError
+
+
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
     """One operation. In a trace it is an array: its tag, then its fields.
 
@@ -68,6 +80,8 @@ class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_u
         super().__init_subclass__(**options)
         if cls.on.__qualname__ in (MADE, Operation.on.__qualname__):  # one that was written by hand is inherited
             type.__setattr__(cls, "on", performing(cls.__name__, tuple(cls.__annotations__)))
+        elif "on" in cls.__dict__:
+            type.__setattr__(cls, "on", unless_told(cls.on))
 
     def on(self, to: Any) -> Any:
         """Perform the operation and answer with its result."""
@@ -96,6 +110,16 @@ def performing(name: str, fields: Sequence[str]) -> Callable[[Any, Any], Any]:
     exec(f"def on(self, to): return to.{method}({', '.join(f'self.{field}' for field in fields)})", made)
     performed: Callable[[Any, Any], Any] = made["on"]
     return performed
+
+
+def unless_told(written: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A method ``on`` that was written by hand, which may call many methods; not those of a subject that is told."""
+
+    @wraps(written)
+    def on(self: Any, to: Any) -> Any:
+        return to.told(self) if isinstance(to, Told) else written(self, to)
+
+    return on
 
 
 def kinds_of(operations: Any) -> tuple[type[Operation], ...]:

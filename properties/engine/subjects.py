@@ -22,6 +22,7 @@ from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
+from broker_tck.properties.engine.program import EXEC, Spoken
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.wanted import refusal
 from broker_tck.properties.errors import BadInput
@@ -73,7 +74,7 @@ class Subject:
         """A fresh subject on an adapter. If the factory raises or hangs, every operation does so."""
         BOX.begin(config)
         try:
-            adapter = self.contract.adapter(self.factory, config, capabilities)
+            adapter = self.made(config, capabilities)
         except KeyboardInterrupt:
             raise
         except Unavailable as error:
@@ -82,6 +83,10 @@ class Subject:
             adapter = Unmade(error)
         BOX.made(adapter)
         return adapter
+
+    def made(self, config: Any, capabilities: Any) -> Any:
+        """What the factory makes, on an adapter."""
+        return self.contract.adapter(self.factory, config, capabilities)
 
     def fresh(self, config: Any) -> Any:
         """A fresh subject on an adapter, with the capabilities that it declares."""
@@ -149,6 +154,14 @@ class Modelled(Subject):
         return self.factory(config)
 
 
+class Running(Subject):
+    """A program as a subject, which needs no adapter."""
+
+    def made(self, config: Any, capabilities: Any) -> Any:
+        """The program, told of a new trace."""
+        return self.factory(config)
+
+
 @cache
 def modelled(contract: Contract) -> list[Subject]:
     """The profiles that no bundled implementation declares, each with its model as the subject.
@@ -188,7 +201,28 @@ def declared(
     deviations. ``forks``, ``files`` and ``libraries`` are optional as well, see :class:`Subject`. The arguments
     replace what the factory declares.
     """
-    contract = contract or contract_named(contract_of(factory))
+    if isinstance(factory, Spoken):
+        return running(factory, name, contract, profiles, accepts)
+    return declared_as(Subject, name, factory, contract or contract_named(contract_of(factory)), profiles, accepts)
+
+
+def running(factory: Spoken, name: str, contract: Contract | None, profiles: Any, accepts: Any) -> Subject:
+    """The subject that a program declares. If it cannot be had, the program is told why."""
+    try:
+        if contract and contract.name != factory.contract:
+            raise BadInput(f"{name}: it implements {factory.contract}, not {contract.name}")
+        return declared_as(Running, name, factory, contract_named(factory.contract), profiles, accepts)
+    except BadInput as error:
+        factory.refused(str(error))
+        raise
+    except Unavailable as error:
+        raise BadInput(f"{name}: {error}") from None
+
+
+def declared_as(
+    kind: type[Subject], name: str, factory: Any, contract: Contract, profiles: Any, accepts: Any
+) -> Subject:
+    """The subject, of a kind, that a factory of a contract declares."""
     if not callable(factory):
         raise BadInput(f"{name}: a factory is called as {contract.call}; {factory!r} is not callable")
     profiles = getattr(factory, "profiles", (contract.default,)) if profiles is None else profiles
@@ -203,7 +237,7 @@ def declared(
     except ValueError as error:
         raise BadInput(f"{name}: {error}") from None
     capabilities = able_to(name, contract, getattr(factory, "capabilities", {}))
-    made = Modelled if factory in contract.profiles.values() else Subject
+    made = Modelled if factory in contract.profiles.values() else kind
     return made(name, contract, factory, tuple(profiles), capabilities, otherwise)
 
 
@@ -277,8 +311,8 @@ def plugged_in() -> dict[str, Any]:
 def resolve(name: str, contract: Contract | None = None, profiles: Any = None, accepts: Any = None) -> Subject:
     """The subject with this name.
 
-    It is a bundled one, a profile, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS`` or
-    ``package.module:Factory``. Further arguments replace what its factory declares, see
+    It is a bundled one, a profile, an entry point, ``mutant:NAME``, ``pulsar-VERSION/CLASS``,
+    ``package.module:Factory``, or a program, ``exec:COMMAND``. Further arguments replace what its factory declares, see
     :func:`declared`.
     """
     if model := model_named(name):
@@ -298,6 +332,8 @@ def factory_named(name: str) -> tuple[str, Any]:
         if mutant is None:
             raise BadInput(unknown("mutant", name.removeprefix("mutant:"), MUTANTS, told=LISTED))
         return name, mutant.factory
+    if name.startswith(EXEC):
+        return name, Spoken(name.removeprefix(EXEC))
     if factory := found_released(name):
         return factory.name, factory
     if ":" in name:
@@ -320,7 +356,7 @@ def factory_named(name: str) -> tuple[str, Any]:
 def no_subject(name: str) -> str:
     """The message for an unknown subject, with the names that exist."""
     known = [*BUNDLED, *(s.name for contract in CONTRACTS.values() for s in modelled(contract)), *plugged_in()]
-    told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory"
+    told = f"there are: {', '.join(known)}, mutant:NAME, {RELEASED}, package.module:Factory, {EXEC}COMMAND"
     return unknown("subject", name, known, told=told)
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
-from broker_tck.model.reference import Reference
+from broker_tck.model.reference import Fault, Reference
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
+from broker_tck.properties.engine.check import HANG, Difference, Look, check, concrete, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
 from broker_tck.properties.engine.limit import Limit
-from broker_tck.properties.engine.operation import Operation, bulk
+from broker_tck.properties.engine.operation import Operation, Told, bulk
 
 OPERATIONS = 400
 """How many operations a walk makes before its drain."""
@@ -83,6 +83,14 @@ def generated(contract: Contract, model: Any, choices: Choices, capabilities: An
         yield makes[below(kinds)]()
 
 
+def followed(made: Iterator[Operation], model: Any) -> Iterator[Operation]:
+    """The operations of a walk, each done on the model that they are drawn by."""
+    for operation in made:
+        yield operation
+        with suppress(Fault):
+            concrete(operation.on(model))
+
+
 @contextmanager
 def seldom_collected() -> Iterator[None]:
     """Garbage is collected seldom in this block."""
@@ -120,9 +128,13 @@ def walk(
     try:
         with Limit(seconds, operations):
             adapter = subject(config, capabilities)
-            body = generated(contract, reference, choices, capabilities, steps)
-            made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
-            glimpse, expensive = False, contract.expensive
+            told = isinstance(adapter, Told)
+            drawn_on = model(config) if told else reference
+            body = generated(contract, drawn_on, choices, capabilities, steps)
+            made: Iterator[Operation] = chain(body, contract.ending(drawn_on, choices, capabilities))
+            if isinstance(adapter, Told):
+                made = iter(adapter.asked(followed(made, drawn_on)))
+            glimpse, expensive = False, contract.expensive and not told
             for operation in BOX.marked(made, operations):
                 operations.append(operation)
                 if expensive:

@@ -17,10 +17,11 @@ from broker_tck.implementations.interface import Hang
 from broker_tck.model.reference import Fault
 from broker_tck.properties.engine.answers import text
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import Difference
+from broker_tck.properties.engine.check import Difference, asked
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.program import Ended
 from broker_tck.properties.engine.subjects import Subject, Unmade
 from broker_tck.properties.errors import BadInput
 
@@ -79,7 +80,7 @@ def raised(subject: Subject, config: Any, operations: Sequence[Operation]) -> Ba
     """The error that a subject, alone, raises at the last operation of a trace, or when it is read after it."""
     error: BaseException | None = None
     adapter = subject.fresh(config)
-    for operation in BOX.noted(operations, adapter):
+    for operation in asked(operations, adapter):
         error = error_of(operation.on, adapter) or error_of(adapter.seen)
     BOX.rest()
     return error
@@ -151,11 +152,16 @@ def passing_debugger() -> Iterator[Pdb]:
 
 
 def raised_at(subject: Subject, config: Any, operations: Sequence[Operation]) -> tuple[str, ...]:
-    """The traceback of the subject's error at the end of a trace; empty if its code raises none, or if it hangs."""
+    """The traceback of the subject's error at the end of a trace; empty if its code raises none, or if it hangs.
+
+    Of a program that ended, it is the last lines on its standard error.
+    """
     try:
         error = raised(subject, config, operations)
         BOX.resume()  # its message is of the subject's making, too
-        return traceback_of(error) if error and own(error) else ()
+        if error and own(error):
+            return traceback_of(error)
+        return error.lines if isinstance(error, Ended) else ()
     except Hang:
         return ()
     finally:

@@ -15,7 +15,7 @@ from typing import Any
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import HANG, Difference, check, no_answer
+from broker_tck.properties.engine.check import HANG, Difference, asked, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices
 from broker_tck.properties.engine.contract import Scenario
 from broker_tck.properties.engine.operation import Operation
@@ -112,7 +112,7 @@ class Order:
 
     def perform(self, operations: Sequence[Operation]) -> None:
         """Check operations, up to the first difference."""
-        for operation in BOX.noted(operations, self.subject):
+        for operation in asked(operations, self.subject):
             if self.difference is None:
                 self.operations.append(operation)
                 self.difference = check(operation, self.model, self.adapter)

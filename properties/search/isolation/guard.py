@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from broker_tck.implementations.interface import NOT_ANSWERED
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.programs import end_all, how_it_ended
 from broker_tck.properties.engine.blackbox import BOX, BULK, FORKS, MADE, TWICE, WALK, Memory
 from broker_tck.properties.engine.check import TOO_MUCH
 from broker_tck.properties.errors import BadInput, KitFailed
@@ -151,6 +152,7 @@ class Guarded(Generic[T]):
                 BOX.install(self.memory, self.limits.careful, self.limits.memory is not None)
                 result = self.function(lambda told: send(answering, ("told", told)))
                 BOX.rest()
+                end_all()
                 send(answering, ("result", result))
             except (BadInput, Unavailable) as error:
                 send(answering, ("bad", str(error)))
@@ -313,7 +315,7 @@ class Guarded(Generic[T]):
         _, status = os.waitpid(self.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
             self.status = os.waitstatus_to_exitcode(status)  # the next look finds that it has ended
-        elif self.outgrown(size_of(self.pid)):
+        elif self.outgrown(state_of(self.pid).size):
             self.end(End("MemoryError", TOO_MUCH))
         else:
             os.kill(self.pid, signal.SIGCONT)
@@ -432,9 +434,7 @@ def ending(status: int | None) -> End:
     """How a process ended, by its exit status; the negative ones are signals."""
     if status is None:
         return End("Exited", "it has closed the descriptors of its process")
-    if status >= 0:
-        return End("Exited", f"it ended its process with status {status}")
-    return End("Killed", f"its process died of {signal.Signals(-status).name}")
+    return End(*how_it_ended(status))
 
 
 def can_fork(forks: bool) -> bool:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import os
 import resource
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+
+def family_of(pid: int) -> list[int]:
+    """A process and all that it has started, directly or not, as far as the system tells."""
+    found = [pid]
+    for each in found:
+        for children in Path(f"/proc/{each}/task").glob("*/children"):
+            with suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found
 
 
 def size_of(pid: int | str = "self") -> int:
@@ -24,15 +35,22 @@ class State(NamedTuple):
 
 
 def state_of(pid: int) -> State:
-    """The time and memory of a process; zeros if the system does not tell."""
-    fields = stat_of(Path(f"/proc/{pid}/stat"))
-    used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
-    return State(used, size_of(pid))
+    """The time and memory of a process and of all that it has started; zeros if the system does not tell.
+
+    What has ended meanwhile counts for the time, but not for the memory.
+    """
+    family = family_of(pid)
+    times = [stat_of(Path(f"/proc/{each}/stat"))[11:15] for each in family]
+    used = sum(int(time) for each in times for time in each) / os.sysconf("SC_CLK_TCK")
+    return State(used, sum(map(size_of, family)))
 
 
 def all_asleep(pid: int, otherwise: bool) -> bool:
-    """Whether each thread of a process waits for something, and not for a core; ``otherwise`` if nobody tells."""
-    found = [stat_of(file) for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    """Whether each thread of a process, and of all that it has started, waits for something, and not for a core.
+
+    ``otherwise`` if nobody tells.
+    """
+    found = [stat_of(file) for each in family_of(pid) for file in Path(f"/proc/{each}/task").glob("*/stat")]
     return all(fields[0] == "S" for fields in found if fields) if found else otherwise
 
 

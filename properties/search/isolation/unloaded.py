@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import find_here
+from broker_tck.properties.engine.program import EXEC
 from broker_tck.properties.engine.subjects import (
     Subject,
     factory_named,
@@ -65,7 +66,8 @@ def resolve_unloaded(name: str, contract: Contract | None = None, profiles: Any 
     if name in BUNDLED or model_named(name) or name.startswith("mutant:") or found_released(name):
         return resolve(name, contract, profiles, accepts)
     find_here()  # for whoever asks where the module is
-    return safely(f"{name}: it cannot be imported", lambda: unloaded(resolve(name, contract, profiles, accepts)))
+    what = "it cannot be started" if name.startswith(EXEC) else "it cannot be imported"
+    return safely(f"{name}: {what}", lambda: unloaded(resolve(name, contract, profiles, accepts)))
 
 
 def source_of(factory: Any) -> tuple[str, int] | None:
