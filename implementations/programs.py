@@ -34,13 +34,12 @@ class Program:
 
     def __init__(self, command: Sequence[str]) -> None:
         try:
-            self.process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, bufsize=0, preexec_fn=alone)
+            self.process = Popen(command, 0, None, PIPE, PIPE, PIPE, alone)  # no thread of the kit is in its way
         except FileNotFoundError:
             raise Unavailable(f"{command[0]}: no such program") from None
         except OSError as error:
             raise Unavailable(f"{command[0]}: cannot be run: {error.strerror}") from None
-        assert self.process.stdin and self.process.stdout and self.process.stderr
-        self.streams = self.process.stdin, self.process.stdout, self.process.stderr
+        self.streams = [*filter(None, (self.process.stdin, self.process.stdout, self.process.stderr))]
         self.asks, self.answers, self.errors = (stream.fileno() for stream in self.streams)
         for descriptor in (self.asks, self.answers, self.errors):
             os.set_blocking(descriptor, False)

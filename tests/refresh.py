@@ -19,7 +19,7 @@ import msgspec
 from broker_tck.cli.main import run
 from broker_tck.properties.engine.check import record
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.schema import schema
+from broker_tck.properties.engine.schema import protocol_schema, schema
 from broker_tck.properties.engine.subjects import Subject, bundled
 from broker_tck.properties.engine.trace import Trace, to_json
 from broker_tck.properties.engine.walk import walk, walk_seed
@@ -146,6 +146,8 @@ def main() -> None:
         file.write_text(json.dumps(schema(contract), indent=1) + "\n", encoding="utf-8")
     text = json.dumps(result.schema(), indent=1) + "\n"
     (SCHEMAS / "check.schema.json").write_text(text, encoding="utf-8")
+    text = json.dumps(protocol_schema(), indent=1) + "\n"
+    (SCHEMAS / "protocol.schema.json").write_text(text, encoding="utf-8")
     for name in STORIES:
         (EXPECTED / f"{name}.txt").write_text(printed(name), encoding="utf-8")
 

@@ -1,7 +1,7 @@
 """A delayed-delivery tracker behind the protocol of broker-tck, with nothing but Python's standard library.
 
-Check it with ``broker-tck check --subject 'exec:python adapter.py'``. The second half is what another language needs
-as well: the operations, the clock and timer, and the lines. docs/protocol.md of broker-tck says how they work.
+Check it with ``broker-tck check --subject 'exec:python adapter.py'``. The second half is what another language needs as
+well: the clock and timer, the operations, and the lines. docs/protocol.md of broker-tck says how they work.
 """
 
 from __future__ import annotations
@@ -66,6 +66,14 @@ class Tracker:
     def pause(self) -> bool:
         """Whether enough is held, all of one delay, and nothing of it is available."""
         return 0 < self.lookahead <= len(self.held) and self.fixed_delay and not self.has()
+
+    def reset_tick(self, tick: int) -> None:
+        """Change the tick; the buckets keep their width."""
+        self.tick = tick
+
+    def clear(self) -> None:
+        """Forget every message."""
+        self.held = []
 
     def close(self) -> None:
         """Cancel what is armed."""
@@ -157,6 +165,10 @@ class Timer:
         for timeout in self.armed:
             timeout.deadline += by
 
+    def stale(self) -> bool:
+        """Let the timeout that was cancelled last fire all the same; whether it asked for a read."""
+        return self.last_cancelled is not None and self.last_cancelled.fired(self.last_cancelled)
+
 
 # ---- The operations, and what is seen after each
 
@@ -165,44 +177,31 @@ class Adapter:
     """A tracker for one trace, with a clock and a timer of its own."""
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.timer = Timer(config["clock"])
-        self.tracker = Tracker(config, self.timer)
+        self.timer = timer = Timer(config["clock"])
+        self.tracker = tracker = Tracker(config, timer)
+        self.operations: dict[str, Callable[..., Any]] = {
+            "add": tracker.add,
+            "fill": self.fill,
+            "has": tracker.has,
+            "get": tracker.get,
+            "pause": tracker.pause,
+            "tick": tracker.reset_tick,
+            "adv": timer.advance,
+            "jump": timer.jump,
+            "stale": timer.stale,
+            "clear": tracker.clear,
+            "close": tracker.close,
+        }
 
-    def perform(self, name: str, fields: list[int]) -> Any:
-        """The result of an operation."""
-        tracker, timer = self.tracker, self.timer
-        match name, fields:
-            case "add", [ledger, entry, at]:
-                return tracker.add(ledger, entry, at)
-            case "fill", [ledger, entry, step, n, at, apart]:
-                return sum([tracker.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
-            case "has", []:
-                return tracker.has()
-            case "get", [most]:
-                return tracker.get(most)
-            case "pause", []:
-                return tracker.pause()
-            case "tick", [tick]:
-                tracker.tick = tick
-            case "adv", [ms]:
-                return timer.advance(ms)
-            case "jump", [by]:
-                timer.jump(by)
-            case "stale", []:
-                last = timer.last_cancelled
-                return last is not None and last.fired(last)
-            case "clear", []:
-                tracker.held = []
-            case "close", []:
-                tracker.close()
-            case _:
-                raise NotImplementedError(name)
-        return None
+    def fill(self, ledger: int, entry: int, step: int, n: int, at: int, apart: int) -> int:
+        """Add several messages; how many were taken."""
+        return sum([self.tracker.add(ledger, entry + i * step, at + i * apart) for i in range(n)])
 
     def answer(self, operation: list[Any]) -> list[Any]:
         """The outcome of an operation: its result, then the observables."""
+        name, *fields = operation
         try:
-            result = self.perform(operation[0], operation[1:])
+            result = self.operations[name](*fields)
         except Exception as error:
             result = {"error": type(error).__name__, "message": str(error)}
         return [result, len(self.tracker.held), sorted(timeout.deadline for timeout in self.timer.armed)]
@@ -215,7 +214,7 @@ HELLO = {
     "contract": "delayed-delivery",
     "profiles": ["timebucket-ideal"],
     "capabilities": {"entry_id_bits": 63, "memory_estimate": False},
-    "levels": ["operations"] if "--operations" in sys.argv else ["operations", "traces"],
+    "levels": sys.argv[1:] or ["operations", "traces"],
     "software": "sorted-list 1",
 }
 

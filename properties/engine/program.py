@@ -150,13 +150,13 @@ class Spoken:
         self.program, self.welcomed, self.due = Program(self.words), False, 0
         line = self.program.line()
         if line is None:
-            raise Unavailable(f"{self.ended()} before it said what it is{self.last_words}")
+            raise Unavailable(f"{self.end()} before it said what it is{self.last_words}")
         try:
             if (version := msgspec.json.decode(line, type=Version).protocol) != PROTOCOL:
                 raise self.refused(f"it speaks protocol {version}; this kit speaks {PROTOCOL}")
             hello = msgspec.json.decode(line, type=Hello)
-        except msgspec.MsgspecError as error:
-            raise self.refused(f"it wrote {shown(line)} where it must say what it is: {error}") from None
+        except MALFORMED as error:
+            raise self.refused(f"it began with {shown(line)}, {wrong(error)}") from None
         if not {OPERATIONS, TRACES} & {*hello.levels}:
             raise self.refused(f"it offers none of the levels {OPERATIONS} and {TRACES}")
         return hello
@@ -188,10 +188,6 @@ class Spoken:
         if program.lines or program.part:
             raise Unavailable(f"it wrote {shown(program.lines[0] if program.lines else program.part)} unasked")
         return not self.due
-
-    def ended(self) -> str:
-        """End the program, which writes no more; how it ended, in words."""
-        return str(self.end())
 
     def end(self) -> Ended:
         """End the program, which writes no more; an error that says how it ended."""
@@ -272,11 +268,11 @@ class Piped(Told):
         self._spoken.due -= 1
         try:
             answer = msgspec.json.decode(line)
-        except msgspec.MsgspecError as error:
-            raise self._misspoken(f"with {shown(line)}: {error}") from None
+        except MALFORMED as error:
+            raise self._misspoken(f"{shown(line)}, {wrong(error)}") from None
         if type(answer) is not list or len(answer) != self._values:
             names = ", ".join(("result", *CONTRACTS[self._spoken.contract].observables))
-            raise self._misspoken(f"with {shown(line)}; there must be {self._values} values: {names}")
+            raise self._misspoken(f"{shown(line)}; there must be {self._values} values: {names}")
         self._result, *observed = answer
         self._observed = tuple(UNDEFINED if each == ANYTHING else each for each in observed)
         self._error = error_of(self._result) if type(self._result) is dict else None
@@ -284,9 +280,10 @@ class Piped(Told):
     def _misspoken(self, what: str) -> Unavailable:
         """An error about an answer that is not of the protocol."""
         assert self._operation
-        return Unavailable(f"{self._spoken.name}: it answered {shown(line_of(self._operation))} {what}")
+        return Unavailable(f"{self._spoken.name}: it answered {shown(line_of(self._operation))} with {what}")
 
 
+MALFORMED = msgspec.MsgspecError, UnicodeDecodeError, RecursionError
 ANYTHING = repr(UNDEFINED)
 """What a program shows for an observable that it cannot show."""
 ENCODE = msgspec.json.Encoder().encode
@@ -300,7 +297,14 @@ def line_of(message: Any) -> bytes:
 def shown(line: bytes) -> str:
     """A line as a message shows it: its beginning."""
     said = line.decode(errors="backslashreplace").rstrip()
-    return said if len(said) <= SHOWN and said.isprintable() else ascii(said[:SHOWN])
+    return f"'{said}'" if len(said) <= SHOWN and said.isprintable() else ascii(f"{said[:SHOWN]}…")
+
+
+def wrong(error: Exception) -> str:
+    """What is wrong with a line that cannot be read."""
+    if isinstance(error, msgspec.ValidationError):
+        return f"which is not of the protocol: {error}"
+    return "which is not JSON; standard output belongs to the protocol"
 
 
 def error_of(result: dict[str, Any]) -> BaseException:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.program import PROTOCOL, Header, Hello, Welcome
 from broker_tck.properties.engine.trace import VERSION
 
 
@@ -40,6 +41,31 @@ def schema(contract: Contract) -> dict[str, Any]:
                 "minItems": len(outcome),
                 "maxItems": len(outcome),
             },
+        },
+    }
+
+
+def protocol_schema() -> dict[str, Any]:
+    """The JSON Schema of the messages between the kit and a program, but for operations, which traces have as well."""
+    kinds = {"hello": Hello, "welcome": Welcome, "header": Header}
+    schemas, definitions = msgspec.json.schema_components(kinds.values(), ref_template="#/$defs/{name}")
+    named = {schema["$ref"].rpartition("/")[2]: name for name, schema in zip(kinds, schemas, strict=True)}
+    known = {named[name]: undented(definition) for name, definition in definitions.items()}
+    for name, field, version in (
+        ("hello", "protocol", PROTOCOL),
+        ("welcome", "protocol", PROTOCOL),
+        ("header", "version", VERSION),
+    ):
+        known[name]["properties"][field] = {"const": version}
+    answer = "The answer to an operation: its result, then the contract's observables."
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A message of the protocol of programs, version {PROTOCOL}",
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in (*known, "operation", "answer")],
+        "$defs": {
+            **known,
+            "operation": {"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1},
+            "answer": {"description": answer, "type": "array", "minItems": 2},
         },
     }
 

@@ -102,6 +102,11 @@ class Subject:
         return bool(getattr(self.factory, "forks", True))
 
     @property
+    def starts(self) -> bool:
+        """Whether it takes long to be made first in a process, because something is started, such as a Java."""
+        return not self.forks
+
+    @property
     def files(self) -> list[Path]:
         """The files that the subject needs besides Python modules, such as jars or folders, from ``factory.files()``.
 
@@ -157,6 +162,8 @@ class Modelled(Subject):
 class Running(Subject):
     """A program as a subject, which needs no adapter."""
 
+    starts = True
+
     def made(self, config: Any, capabilities: Any) -> Any:
         """The program, told of a new trace."""
         return self.factory(config)
@@ -209,14 +216,21 @@ def declared(
 def running(factory: Spoken, name: str, contract: Contract | None, profiles: Any, accepts: Any) -> Subject:
     """The subject that a program declares. If it cannot be had, the program is told why."""
     try:
-        if contract and contract.name != factory.contract:
-            raise BadInput(f"{name}: it implements {factory.contract}, not {contract.name}")
-        return declared_as(Running, name, factory, contract_named(factory.contract), profiles, accepts)
+        return declared_as(Running, name, factory, implemented(factory, name, contract), profiles, accepts)
     except BadInput as error:
         factory.refused(str(error))
         raise
     except Unavailable as error:
         raise BadInput(f"{name}: {error}") from None
+
+
+def implemented(factory: Spoken, name: str, wanted: Contract | None) -> Contract:
+    """The contract of a program. Raises BadInput if the kit has no such contract, or if it is not the one wanted."""
+    if factory.contract not in CONTRACTS:
+        raise BadInput(f"{name}: {unknown('contract', factory.contract, CONTRACTS)}")
+    if wanted and wanted.name != factory.contract:
+        raise BadInput(f"{name}: it implements {factory.contract}, not {wanted.name}")
+    return CONTRACTS[factory.contract]
 
 
 def declared_as(

@@ -24,7 +24,7 @@ from broker_tck.properties.search.isolation.guard import MEMORY, SECONDS, End, L
 from broker_tck.properties.search.isolation.unloaded import loaded
 
 MAKING = 24
-"""Factor of the limit for a subject that is more than a Python object, when it is made for the first time."""
+"""Factor of the limit for a subject that starts something, when it is made for the first time."""
 T = TypeVar("T")
 Asked = tuple[type[Reference], Any, Sequence[Operation]]
 """A trace to be replayed: beside which model, how the subject is configured, and what it is asked for."""
@@ -32,7 +32,7 @@ Asked = tuple[type[Reference], Any, Sequence[Operation]]
 
 def limits_of(subject: Subject, seconds: float = SECONDS, memory: int | None = MEMORY) -> Limits:
     """The limits of a subject's process."""
-    return Limits(seconds, memory) if subject.forks else Limits(seconds, None, MAKING)
+    return Limits(seconds, memory if subject.forks else None, MAKING if subject.starts else 1)
 
 
 def asked_apart(
