@@ -140,6 +140,11 @@ def concrete(got: Any) -> Any:
     return got.example
 
 
+def told_plainly(got: Any) -> Any:
+    """A copy of a model's or a subject's answer, as JSON has it; what is left open stays so."""
+    return got if got is UNDEFINED else plain(concrete(got))
+
+
 def disallowed(want: Any, got: Any) -> Difference | None:
     """The difference between two results, unless the model leaves the choice: what it would pick itself is allowed."""
     given = plain(got)
@@ -268,7 +273,7 @@ def record(operations: Iterable[Operation], on: Any) -> list[Step]:
         except BaseException as error:
             result = named(error)
         try:
-            seen = tuple(each if each is UNDEFINED else plain(concrete(each)) for each in on.seen())
+            seen = tuple(map(told_plainly, on.seen()))
         except BaseException as error:
             seen = (named(error),)
         steps.append(Step(operation, result, seen))

@@ -48,6 +48,9 @@ Bulk = Annotated[int, Meta(ge=0, le=1_000_000, extra=BULK)]
 class Told:
     """In place of an adapter: a subject that is told the operation itself, and answers with its result."""
 
+    ahead = False
+    """Whether it is told all operations of a trace before it is asked for the first answer."""
+
     def asked(self, operations: Iterable[Operation]) -> Iterable[Operation]:
         """The operations, each announced before it is done. All may be looked at before the first is done."""
         return operations

@@ -16,7 +16,7 @@ from broker_tck.implementations.interface import Hang
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.programs import PATIENCE, Program, how_it_ended
 from broker_tck.model.reference import UNDEFINED
-from broker_tck.properties.engine.answers import text
+from broker_tck.properties.engine.answers import Odd, text
 from broker_tck.properties.engine.operation import Operation, Told
 from broker_tck.properties.engine.registry import CONTRACTS
 
@@ -213,6 +213,7 @@ class Piped(Told):
     """
 
     def __init__(self, spoken: Spoken, program: Program, values: int) -> None:
+        self.ahead = spoken.ahead
         self._spoken, self._program, self._values = spoken, program, values
         self._operation: Operation | None = None
         self._waiting = False
@@ -222,12 +223,12 @@ class Piped(Told):
 
     def asked(self, operations: Iterable[Operation]) -> Iterator[Operation]:
         """The operations, each written to the program before it is asked for the answer."""
-        if self._spoken.ahead:
+        if self.ahead:
             operations = [*operations]
             self._write(operations)
         for operation in operations:
             self._operation, self._waiting = operation, operation.traced
-            if not self._spoken.ahead:
+            if not self.ahead:
                 self._write((operation,))
             yield operation
 
@@ -274,7 +275,7 @@ class Piped(Told):
             names = ", ".join(("result", *CONTRACTS[self._spoken.contract].observables))
             raise self._misspoken(f"{shown(line)}; there must be {self._values} values: {names}")
         self._result, *observed = answer
-        self._observed = tuple(UNDEFINED if each == ANYTHING else each for each in observed)
+        self._observed = tuple(map(observable, observed))
         self._error = error_of(self._result) if type(self._result) is dict else None
 
     def _misspoken(self, what: str) -> Unavailable:
@@ -305,6 +306,13 @@ def wrong(error: Exception) -> str:
     if isinstance(error, msgspec.ValidationError):
         return f"which is not of the protocol: {error}"
     return "which is not JSON; standard output belongs to the protocol"
+
+
+def observable(told: Any) -> Any:
+    """An observable as an adapter shows it. A comparison of all stops at what equals a number and is none."""
+    if told == ANYTHING:
+        return UNDEFINED
+    return Odd(told) if type(told) is bool or type(told) is float else told
 
 
 def error_of(result: dict[str, Any]) -> BaseException:

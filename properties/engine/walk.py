@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
-from broker_tck.model.reference import Fault, Reference
+from broker_tck.model.reference import Allowed, Fault, Reference
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import HANG, Difference, Look, check, concrete, no_answer
+from broker_tck.properties.engine.check import (
+    HANG,
+    Difference,
+    Look,
+    Recorded,
+    check,
+    failed,
+    no_answer,
+    told_plainly,
+)
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
-from broker_tck.properties.engine.contract import Contract, Maker
+from broker_tck.properties.engine.contract import Contract, Maker, Step
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, Told, bulk
 
@@ -83,12 +92,23 @@ def generated(contract: Contract, model: Any, choices: Choices, capabilities: An
         yield makes[below(kinds)]()
 
 
-def followed(made: Iterator[Operation], model: Any) -> Iterator[Operation]:
-    """The operations of a walk, each done on the model that they are drawn by."""
+def foreseen(
+    made: Iterable[Operation], drawn_by: Any, model: type[Reference], config: Any
+) -> tuple[Iterator[Operation], Any]:
+    """All operations of a walk, and what a subject is compared with.
+
+    That is what the model answered by which they are drawn, or, if it left a choice, a model of its own.
+    """
+    steps, chosen = list[Step](), False
     for operation in made:
-        yield operation
-        with suppress(Fault):
-            concrete(operation.on(model))
+        try:
+            result = operation.on(drawn_by)
+        except Fault as fault:
+            result = failed(fault)
+        seen = drawn_by.seen()
+        chosen = chosen or any(type(each) is Allowed for each in (result, *seen))
+        steps.append(Step(operation, told_plainly(result), tuple(map(told_plainly, seen))))
+    return (step.operation for step in steps), model(config) if chosen else Recorded(steps)
 
 
 @contextmanager
@@ -128,13 +148,14 @@ def walk(
     try:
         with Limit(seconds, operations):
             adapter = subject(config, capabilities)
-            told = isinstance(adapter, Told)
-            drawn_on = model(config) if told else reference
-            body = generated(contract, drawn_on, choices, capabilities, steps)
-            made: Iterator[Operation] = chain(body, contract.ending(drawn_on, choices, capabilities))
+            body = generated(contract, reference, choices, capabilities, steps)
+            made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
+            glimpse, expensive = False, contract.expensive
             if isinstance(adapter, Told):
-                made = iter(adapter.asked(followed(made, drawn_on)))
-            glimpse, expensive = False, contract.expensive and not told
+                expensive = False
+                if adapter.ahead:
+                    made, reference = foreseen(made, reference, model, config)
+                made = iter(adapter.asked(made))
             for operation in BOX.marked(made, operations):
                 operations.append(operation)
                 if expensive:
