@@ -121,8 +121,9 @@ def subject_option(command: F) -> F:
         type=Named(),
         metavar="S",
         shell_complete=completion.subjects,
-        help="A bundled subject, a profile (its model), an entry point, pkg.module:Factory, mutant:NAME, or a class of "
-        "a release of Pulsar, such as pulsar-4.2.4/in-memory. Repeatable. Default: all bundled.",
+        help="A bundled subject, a profile (its model), an entry point, pkg.module:Factory, mutant:NAME, a program, such as "
+        "'exec:./my-adapter --flag', or a class of a release of Pulsar, such as pulsar-4.2.4/in-memory. Repeatable. "
+        "Default: all bundled.",
     )
     return named(java_options(command))
 
@@ -135,7 +136,7 @@ def one_subject_option(command: F) -> F:
         type=Named(),
         metavar="S",
         shell_complete=completion.subjects,
-        help="The subject: a name, pkg.module:Factory, mutant:NAME, pulsar-VERSION/CLASS.",
+        help="The subject: a name, pkg.module:Factory, mutant:NAME, exec:COMMAND, pulsar-VERSION/CLASS.",
     )
     return named(java_options(command))
 

@@ -55,7 +55,8 @@ error, also what a subject prints. The document of `check` has the number of its
 of kit and rules; its JSON Schema is `fixtures/schema/check.schema.json` in the package.
 
 A subject (`--subject`) is the name of a bundled one, of a profile (its model), or of an entry point in the group
-`broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), or `mutant:NAME`.
+`broker_tck.subjects`, `package.module:Factory` (modules in the current folder are found), `mutant:NAME`, or
+`exec:COMMAND`, a program that speaks [the protocol](protocol.md).
 A trace is a file or one line of text, see [Traces](trace-format.md).
 
 ## How long it takes

@@ -119,7 +119,7 @@ CASES = [
         "subject",
         "check --subject my-tracker",
         "unknown subject 'my-tracker'; there are: time-bucket, heap, bucket, ~, timebucket-2026, ~, "
-        "mutant:NAME, pulsar-VERSION/CLASS, package.module:Factory",
+        "mutant:NAME, pulsar-VERSION/CLASS, package.module:Factory, exec:COMMAND",
     ),
     # Subjects
     Case(

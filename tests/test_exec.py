@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from select import select
+from subprocess import run
 
 import jsonschema
 import pytest
@@ -19,8 +21,10 @@ from kit import ROOT, python
 
 from broker_tck import fixtures
 from broker_tck.implementations import programs
+from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.programs import RUNNING, end_all
 from broker_tck.properties.engine.check import first_difference, record
+from broker_tck.properties.engine.program import Spoken
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.schema import protocol_schema
 from broker_tck.properties.engine.subjects import Subject, resolve
@@ -86,10 +90,35 @@ def test_walks_of_a_program_are_those_of_the_subject_in_it(contract: str, level:
         assert record(done.operations, program.fresh(done.config)) == record(done.operations, inside.fresh(done.config))
 
 
+@pytest.mark.slow
 def test_example_conforms(cli: Cli) -> None:
-    status, out, err = cli("check", "--subject", named(EXAMPLE), "--examples", "1", "--json")
+    status, out, _ = cli("check", "--subject", named(EXAMPLE), "--examples", "1", "--json")
     (checked,) = json.loads(out)["subjects"]
-    assert (status, checked["verdict"], err) == (0, "CONFORMS", "")
+    assert (status, checked["verdict"]) == (0, "conforms")
+
+
+def test_conversation_of_the_page_is_the_example_s() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<!-- spoken -->\n```text\n(.*?)```", page, flags=re.DOTALL)
+    read, written = ("".join(f"{line[2:]}\n" for line in block.splitlines() if line[0] == who) for who in "><")
+    done = run([sys.executable, EXAMPLE, "operations"], check=True, input=read, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (written, "")
+
+
+def test_files_of_a_command_are_brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    (here / "adapter").write_text("#!/bin/sh\n")
+    monkeypatch.chdir(here)
+    assert Spoken("./adapter --flag").files() == [Path("adapter")]
+    assert Spoken("python adapter").files() == [Path("adapter")]
+    assert Spoken("adapter").files() == []
+    (here / "adapter").rename(there / "adapter")
+    assert Spoken("./adapter --flag").words == ["./adapter", "--flag"]
+    monkeypatch.setenv(FOLDER, str(there))
+    assert Spoken("./adapter --flag").words == [str(there / "adapter"), "--flag"]
+    assert os.access(there / "adapter", os.X_OK)
 
 
 def test_replay_and_a_campaign_run_it(cli: Cli, tmp_path: Path) -> None:

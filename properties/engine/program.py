@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_tck.implementations.interface import Hang
+from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.programs import PATIENCE, Program, how_it_ended
 from broker_tck.model.reference import UNDEFINED
@@ -99,18 +101,19 @@ class Spoken:
 
     @property
     def words(self) -> list[str]:
-        """The command, word by word."""
+        """The command, word by word; with the files that a campaign has brought where they are now."""
         try:
             words = shlex.split(self.command)
         except ValueError as error:
             raise Unavailable(f"the command cannot be read: {error}") from None
         if not words:
             raise Unavailable(f"a command must follow, such as {EXEC}./my-adapter")
-        return words
+        return [*map(brought, words)]
 
     def files(self) -> list[Path]:
-        """The files that the command names."""
-        return [path for word in self.words if (path := Path(word)).is_file()]
+        """The files that the command names; not a program that is looked for where the system has its own."""
+        first, *others = self.words
+        return [path for word in (*[first] * ("/" in first), *others) if (path := Path(word)).is_file()]
 
     # ---- What it declares
 
@@ -282,6 +285,16 @@ class Piped(Told):
         """An error about an answer that is not of the protocol."""
         assert self._operation
         return Unavailable(f"{self._spoken.name}: it answered {shown(line_of(self._operation))} with {what}")
+
+
+def brought(word: str) -> str:
+    """A word of a command; if it names no file here, the path of that file among those that a campaign has brought."""
+    file = Path(os.environ.get(FOLDER, ""), Path(word).name)
+    if FOLDER not in os.environ or Path(word).exists() or not file.is_file():
+        return word
+    if not os.access(file, os.X_OK):  # an archive may have lost that
+        file.chmod(0o755)
+    return str(file)
 
 
 MALFORMED = msgspec.MsgspecError, UnicodeDecodeError, RecursionError

@@ -30,7 +30,7 @@ def check(
 
     Args:
         subject: A factory, such as the class of a tracker, or the name of a subject: a bundled one, an entry point,
-            ``package.module:Factory``, ``mutant:NAME``, or ``pulsar-VERSION/CLASS``.
+            ``package.module:Factory``, ``mutant:NAME``, ``pulsar-VERSION/CLASS``, or ``exec:COMMAND``.
         contract: The name of the contract. Default: the one that the factory declares.
         profile: The name of the profile. Default: each profile that the factory declares.
         walks: Number of random walks under each profile, 1 or more. A walk has some 400 operations.
