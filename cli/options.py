@@ -121,8 +121,8 @@ def subject_option(command: F) -> F:
         type=Named(),
         metavar="S",
         shell_complete=completion.subjects,
-        help="A bundled subject, a profile (its model), an entry point, pkg.module:Factory, mutant:NAME, a program, such as "
-        "'exec:./my-adapter --flag', or a class of a release of Pulsar, such as pulsar-4.2.4/in-memory. Repeatable. "
+        help="A bundled subject, a profile (its model), an entry point, pkg.module:Factory, mutant:NAME, a class of a "
+        "release of Pulsar, such as pulsar-4.2.4/in-memory, or a program, such as 'exec:./my-adapter'. Repeatable. "
         "Default: all bundled.",
     )
     return named(java_options(command))
