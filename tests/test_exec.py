@@ -31,6 +31,8 @@ from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.spark_fuzz.driver.fingerprint import subject_digest
 
 SPEAKING = ROOT / "tests" / "speaking.py"
 EXAMPLE = ROOT / "examples" / "any-language" / "adapter.py"
@@ -77,8 +79,9 @@ def saying(folder: Path, body: str, **hello: object) -> str:
 # ---- What works
 
 
-@pytest.mark.parametrize("level", ["operations", "traces"])
-@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize(
+    ("contract", "level"), [*((name, "traces") for name in CONTRACTS), ("negative-acks", "operations")]
+)
 def test_walks_of_a_program_are_those_of_the_subject_in_it(contract: str, level: str) -> None:
     inside = resolve(OF_EACH_CONTRACT[contract])
     program = resolve(named(SPEAKING, inside.name, level))
@@ -217,6 +220,12 @@ def test_what_a_program_says_of_itself(cli: Cli, tmp_path: Path, hello: dict[str
     file.write_text(file.read_text().replace("sys.stdin.readline()", f"open({str(told)!r}, 'w').write(input())"))
     assert why in refused(cli, name)
     assert why in json.loads(told.read_text())["error"]
+
+
+def test_own_version_of_a_program_is_in_a_campaigns_fingerprint(tmp_path: Path) -> None:
+    one, other = (subject_digest(resolve_unloaded(saying(tmp_path, "", software=f"tracker {n}"))) for n in (1, 2))
+    assert re.fullmatch("[0-9a-f]{16} tracker 1", one)
+    assert other[:16] != one[:16]
 
 
 def test_program_of_another_contract_than_is_asked_for(tmp_path: Path) -> None:

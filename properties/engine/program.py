@@ -140,6 +140,11 @@ class Spoken:
         return {name: value for name, value in declared.items() if name in known}
 
     @property
+    def software(self) -> str:
+        """Its name and version, as it says."""
+        return self.hello.software
+
+    @property
     def ahead(self) -> bool:
         """Whether it is asked for whole traces."""
         return TRACES in self.hello.levels

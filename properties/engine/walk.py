@@ -101,6 +101,7 @@ def foreseen(
     """
     steps, chosen = list[Step](), False
     for operation in made:
+        BOX.alive()
         try:
             result = operation.on(drawn_by)
         except Fault as fault:

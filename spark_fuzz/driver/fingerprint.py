@@ -51,11 +51,14 @@ def kit_digest() -> str:
 
 
 def subject_digest(subject: Subject) -> str:
-    """A digest of the package or module that a subject comes from, and of its files; empty if it has neither."""
+    """A digest of the package or module that a subject comes from, and of its files; empty if it has neither.
+
+    A program's own name and version follow.
+    """
     where = source_of(subject)
     code = [*below(where, where.name, ".py")] if where else []
     found = [*code, *(file for path in subject.files for file in below(path, f"{FILES}/{path.name}"))]
-    return digest(found) if found else ""
+    return " ".join(filter(None, (digest(found) if found else "", getattr(subject.factory, "software", ""))))
 
 
 def source_of(subject: Subject) -> Path | None:

@@ -42,6 +42,7 @@ class Unloaded:
         factory = subject.factory
         self.name = subject.name
         self.forks, self.untried, self.libraries = subject.forks, subject.untried, subject.libraries
+        self.software = getattr(factory, "software", "")
         self.named_files = [*getattr(factory, "files", tuple)()]
         self.source = source_of(factory)
         self.__module__ = getattr(factory, "__module__", "")
