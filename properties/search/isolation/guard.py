@@ -152,8 +152,8 @@ class Guarded(Generic[T]):
                 BOX.install(self.memory, self.limits.careful, self.limits.memory is not None)
                 result = self.function(lambda told: send(answering, ("told", told)))
                 BOX.rest()
-                end_all()
                 send(answering, ("result", result))
+                end_all()
             except (BadInput, Unavailable) as error:
                 send(answering, ("bad", str(error)))
             except BaseException as error:
