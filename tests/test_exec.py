@@ -93,6 +93,13 @@ def test_walks_of_a_program_are_those_of_the_subject_in_it(contract: str, level:
         assert record(done.operations, program.fresh(done.config)) == record(done.operations, inside.fresh(done.config))
 
 
+@pytest.mark.parametrize(("declared", "threads"), [({}, False), ({"threads": True, "shows_kept": True}, True)])
+def test_capabilities_of_programs(tmp_path: Path, declared: dict[str, bool], threads: bool) -> None:
+    name = saying(tmp_path, "", contract="negative-acks", profiles=["pip-393-spec"], capabilities=declared)
+    capabilities = resolve(name).capabilities
+    assert (capabilities.threads, capabilities.shows_kept, capabilities.backoff) == (threads, False, True)
+
+
 @pytest.mark.slow
 def test_example_conforms(cli: Cli) -> None:
     status, out, _ = cli("check", "--subject", named(EXAMPLE), "--examples", "1", "--json")
@@ -144,6 +151,15 @@ def test_broken_program_is_told_its_rule(cli: Cli, tmp_path: Path) -> None:
     body = "say([message[0] in ('has', 'pause', 'stale') or None, 0, []])"
     status, out, _ = cli("check", "--subject", saying(tmp_path, body), "--walks", "5", "--examples", "0", "--fail-fast")
     assert (status, "is broken by exec:" in out) == (1, True)
+
+
+@pytest.mark.parametrize("count", ["False", "0.0", "None"])
+def test_count_is_a_whole_number(tmp_path: Path, count: str) -> None:
+    subject = resolve(saying(tmp_path, f"say([False, {count}, []])"))
+    config = subject.contract.config()
+    found = first_difference(from_text("has").operations, subject.contract.specification(config), subject.fresh(config))
+    assert found
+    assert found[1].observed == 0
 
 
 def test_messages_are_as_the_schema_says(tmp_path: Path) -> None:
@@ -367,6 +383,15 @@ def noting(folder: Path, body: str) -> str:
     return name
 
 
+def test_program_may_end_by_itself(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "PATIENCE", 5.0)
+    name = saying(tmp_path, ANSWER)
+    file, note = tmp_path / "program.py", tmp_path / "ended"
+    file.write_text(f"{file.read_text()}\ntime.sleep(0.05)\nopen({str(note)!r}, 'a').write('ended ')\n")
+    cli("check", "--subject", name, "--walks", "1", "--examples", "0", "--fail-fast")
+    assert note.read_text() == "ended ended "  # once it has said what it is, and once it is checked
+
+
 @pytest.mark.parametrize("after", ["", "\ntime.sleep(1000)", "\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)"])
 def test_nothing_is_left_of_a_check(cli: Cli, tmp_path: Path, after: str) -> None:
     name = noting(tmp_path, ANSWER)
@@ -406,7 +431,8 @@ def test_fork_starts_its_own(tmp_path: Path) -> None:
     expected = record(trace.operations, subject.fresh(trace.config))
     pid = os.fork()
     if not pid:
-        os._exit(int(record(trace.operations, subject.fresh(trace.config)) != expected))
+        again = record(trace.operations, subject.fresh(trace.config))
+        os._exit(int(again != expected or subject.factory.program.started_by != os.getpid()))
     assert os.waitpid(pid, 0)[1] == 0
     assert record(trace.operations, subject.fresh(trace.config)) == expected
     assert len(RUNNING) == 1
