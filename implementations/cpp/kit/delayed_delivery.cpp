@@ -1,0 +1,185 @@
+// A delayed-delivery tracker in C++, behind broker_tck.hpp. It keeps a bitmap of entries for each ledger of each bucket.
+#include "broker_tck.hpp"
+
+using namespace broker_tck;
+
+namespace {
+
+constexpr std::int64_t last_time = INT64_MAX;
+
+// A set of entry ids, in blocks of 64 that are in order. Entries mostly come in order, so a block is mostly appended.
+class Entries {
+ public:
+  // Whether the entry is new.
+  bool add(std::int64_t entry) {
+    std::int64_t base = entry >> 6;
+    std::uint64_t bit = std::uint64_t{1} << (entry & 63);
+    auto at = blocks_.end();
+    if (!blocks_.empty() && blocks_.back().base >= base) at = place(base);
+    if (at == blocks_.end() || at->base != base) at = blocks_.insert(at, {base, 0});
+    bool is_new = !(at->bits & bit);
+    at->bits |= bit;
+    return is_new;
+  }
+
+  // Moves the lowest entries, so many at most, to the end of a list.
+  std::int64_t take(std::int64_t ledger, std::int64_t most, Positions& taken) {
+    std::int64_t count = 0;
+    std::size_t block = 0;
+    for (; block < blocks_.size() && count < most; block += blocks_[block].bits == 0) {
+      auto& [base, bits] = blocks_[block];
+      for (; bits && count < most; bits &= bits - 1, ++count) {
+        taken.emplace_back(ledger, (base << 6) + __builtin_ctzll(bits));
+      }
+    }
+    blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(block));
+    return count;
+  }
+
+  bool empty() const { return blocks_.empty(); }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(blocks_.capacity() * sizeof(Block)); }
+
+ private:
+  struct Block {
+    std::int64_t base;
+    std::uint64_t bits;
+  };
+  std::vector<Block> blocks_;
+
+  std::vector<Block>::iterator place(std::int64_t base) {
+    return std::lower_bound(blocks_.begin(), blocks_.end(), base, [](const Block& b, std::int64_t to) { return b.base < to; });
+  }
+};
+
+class Tracker final : public DelayedDeliveryTracker {
+ public:
+  Tracker(const DelayedDeliveryConfig& config, Clock clock, Timer timer)
+      : strict_(config.strict), lookahead_(config.lookahead), tick_(config.tick), clock_(std::move(clock)), timer_(std::move(timer)) {
+    while (width_ <= tick_ / 2) width_ *= 2;
+  }
+
+  bool add_message(std::int64_t ledger, std::int64_t entry, std::int64_t at) override {
+    if (at <= cutoff()) {
+      is_fixed_ = false;
+      return false;
+    }
+    std::int64_t up = !strict_ ? at : at > last_time - width_ + 1 ? last_time : at + width_ - 1;
+    count_ += buckets_[up & -width_][ledger].add(entry);
+    update_timer();
+    is_fixed_ = is_fixed_ && at >= highest_ - tick_;
+    highest_ = std::max(highest_, at);
+    return true;
+  }
+
+  bool has_message_available() override {
+    bool available = is_due(buckets_.begin());
+    if (!available) update_timer();
+    return available;
+  }
+
+  Positions get_scheduled_messages(std::int64_t most) override {
+    Positions taken;
+    for (auto bucket = buckets_.begin(); most > 0 && is_due(bucket); bucket = buckets_.begin()) {
+      auto& ledgers = bucket->second;
+      while (most > 0 && !ledgers.empty()) {
+        auto& [ledger, entries] = *ledgers.begin();
+        std::int64_t count = entries.take(ledger, most, taken);
+        most -= count;
+        count_ -= count;
+        if (entries.empty()) ledgers.erase(ledgers.begin());
+      }
+      if (ledgers.empty()) buckets_.erase(bucket);
+    }
+    std::sort(taken.begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());  // one that was due in two buckets comes once
+    if (buckets_.empty()) {
+      is_fixed_ = true;
+      highest_ = 0;
+    }
+    update_timer();
+    return taken;
+  }
+
+  bool should_pause_all_deliveries() override {
+    return lookahead_ > 0 && count_ >= lookahead_ && is_fixed_ && !has_message_available();
+  }
+
+  void reset_tick_time(std::int64_t tick) override { tick_ = tick; }
+  std::int64_t number_of_delayed_messages() override { return count_; }
+
+  std::int64_t buffer_memory_usage() override {
+    std::int64_t bytes = 0;
+    for (auto& [key, ledgers] : buckets_) {
+      for (auto& [ledger, entries] : ledgers) bytes += entries.bytes();
+    }
+    return bytes;
+  }
+
+  void clear() override {
+    buckets_.clear();
+    count_ = 0;
+  }
+
+  void close() override { disarm(); }
+
+ private:
+  using Buckets = std::map<std::int64_t, std::map<std::int64_t, Entries>>;
+
+  bool strict_;
+  std::int64_t lookahead_, tick_, width_ = 1;  // the width of a bucket: the tick, rounded down to a power of two
+  Clock clock_;
+  Timer timer_;
+  Buckets buckets_;
+  std::int64_t count_ = 0, highest_ = 0;
+  bool is_fixed_ = true;
+  std::shared_ptr<Timeout> timeout_;
+  std::optional<std::int64_t> target_, last_run_;
+
+  std::int64_t cutoff() const { return clock_() + (strict_ ? 0 : tick_); }
+
+  bool is_due(Buckets::iterator bucket) {
+    return bucket != buckets_.end() && bucket->first + (strict_ ? 0 : width_ - 1) <= cutoff();
+  }
+
+  void disarm() {
+    if (timeout_) timeout_->cancel();
+    timeout_.reset();
+    target_.reset();
+  }
+
+  // Arms the timer for the first bucket, a tick after the last run at the earliest.
+  void update_timer() {
+    if (buckets_.empty()) return disarm();
+    std::int64_t key = buckets_.begin()->first, now = clock_();
+    std::int64_t wake = strict_ ? key : std::max(key, key + width_ - 1 - tick_);
+    if (target_ == wake) return;
+    disarm();
+    if (last_run_ && *last_run_ > now) last_run_.reset();  // the clock was set back
+    if (wake > now) {
+      target_ = wake;
+      std::int64_t at = last_run_ ? std::max(wake, *last_run_ + tick_) : wake;
+      timeout_ = timer_(at, [this](Timeout& timeout) { return fired(timeout); });
+    }
+  }
+
+  bool fired(const Timeout& timeout) {
+    if (timeout.cancelled()) return false;
+    last_run_ = clock_();
+    timeout_.reset();
+    target_.reset();
+    return true;
+  }
+};
+
+}  // namespace
+
+int main() {
+  Declaration declared;
+  declared.software = "delayed_delivery.cpp 1";
+  declared.profiles = {"timebucket-ideal"};
+  declared.numbers["entry_id_bits"] = 63;
+  declared.capabilities["memory_estimate"] = false;
+  return serve_delayed_delivery(declared, [](const DelayedDeliveryConfig& config, Clock clock, Timer timer) {
+    return std::make_unique<Tracker>(config, std::move(clock), std::move(timer));
+  });
+}
