@@ -1,0 +1,139 @@
+//! A delayed-delivery tracker: a sorted set of (key of the bucket, ledger, entry).
+
+use std::collections::BTreeSet;
+use std::io;
+
+use broker_tck::delayed_delivery::{serve, Config, Tracker};
+use broker_tck::{Declaration, Position, TimeoutId, Timers};
+use serde_json::json;
+
+struct SortedSet {
+    config: Config,
+    width: i64, // of a bucket: the tick, rounded down to a power of two
+    timers: Timers,
+    held: BTreeSet<(i64, i64, i64)>,
+    is_fixed: bool,
+    highest: i64,
+    armed: Option<(TimeoutId, i64)>, // the timeout, and the time that it is for
+    last_run: Option<i64>,
+}
+
+impl SortedSet {
+    fn new(config: Config, timers: Timers) -> Self {
+        let width = 1 << config.tick.max(1).ilog2();
+        let held = BTreeSet::new();
+        SortedSet { config, width, timers, held, is_fixed: true, highest: 0, armed: None, last_run: None }
+    }
+
+    fn cutoff(&self) -> i64 {
+        self.timers.now() + if self.config.strict { 0 } else { self.config.tick }
+    }
+
+    fn is_due(&self, key: i64) -> bool {
+        key.saturating_add(if self.config.strict { 0 } else { self.width - 1 }) <= self.cutoff()
+    }
+
+    fn first(&self) -> Option<i64> {
+        self.held.first().map(|&(key, _, _)| key)
+    }
+
+    fn disarm(&mut self) {
+        if let Some((timeout, _)) = self.armed.take() {
+            self.timers.cancel(timeout);
+        }
+    }
+
+    /// Arms the timer for the first bucket, a tick after the last run at the earliest.
+    fn update_timer(&mut self) {
+        let Some(key) = self.first() else { return self.disarm() };
+        let now = self.timers.now();
+        let earliest = key.saturating_add(self.width - 1 - self.config.tick);
+        let wake = if self.config.strict { key } else { key.max(earliest) };
+        if self.armed.is_some_and(|(_, target)| target == wake) {
+            return;
+        }
+        self.disarm();
+        self.last_run = self.last_run.filter(|&run| run <= now); // else the clock was set back
+        if wake > now {
+            let at = self.last_run.map_or(wake, |run| wake.max(run + self.config.tick));
+            self.armed = Some((self.timers.arm(at), wake));
+        }
+    }
+}
+
+impl Tracker for SortedSet {
+    fn add_message(&mut self, ledger: i64, entry: i64, at: i64) -> bool {
+        if at <= self.cutoff() {
+            self.is_fixed = false;
+            return false;
+        }
+        let up = if self.config.strict { at.saturating_add(self.width - 1) } else { at };
+        self.held.insert((up & -self.width, ledger, entry));
+        self.update_timer();
+        self.is_fixed = self.is_fixed && at >= self.highest - self.config.tick;
+        self.highest = self.highest.max(at);
+        true
+    }
+
+    fn has_message_available(&mut self) -> bool {
+        let available = self.first().is_some_and(|key| self.is_due(key));
+        if !available {
+            self.update_timer();
+        }
+        available
+    }
+
+    fn get_scheduled_messages(&mut self, most: i64) -> Vec<Position> {
+        let mut taken = BTreeSet::new(); // one that was due in two buckets comes once
+        for _ in 0..most {
+            if !self.first().is_some_and(|key| self.is_due(key)) {
+                break;
+            }
+            taken.extend(self.held.pop_first().map(|(_, ledger, entry)| (ledger, entry)));
+        }
+        if self.held.is_empty() {
+            (self.is_fixed, self.highest) = (true, 0);
+        }
+        self.update_timer();
+        taken.into_iter().collect()
+    }
+
+    fn should_pause_all_deliveries(&mut self) -> bool {
+        let enough = self.config.lookahead > 0 && self.held.len() as i64 >= self.config.lookahead;
+        enough && self.is_fixed && !self.has_message_available()
+    }
+
+    fn reset_tick_time(&mut self, tick: i64) {
+        self.config.tick = tick;
+    }
+
+    fn number_of_delayed_messages(&self) -> usize {
+        self.held.len()
+    }
+
+    fn clear(&mut self) {
+        self.held.clear();
+    }
+
+    fn close(&mut self) {
+        self.disarm();
+    }
+
+    fn fired(&mut self, timeout: TimeoutId) -> bool {
+        if !self.armed.is_some_and(|(armed, _)| armed == timeout) {
+            return false; // it was cancelled
+        }
+        self.armed = None;
+        self.last_run = Some(self.timers.now());
+        true
+    }
+}
+
+fn main() -> io::Result<()> {
+    let declared = Declaration {
+        profiles: vec!["timebucket-ideal"],
+        capabilities: [("entry_id_bits", json!(63)), ("memory_estimate", json!(false))].into(),
+        software: "delayed_delivery.rs 1",
+    };
+    serve(&declared, SortedSet::new)
+}

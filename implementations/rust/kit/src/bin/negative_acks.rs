@@ -1,0 +1,123 @@
+//! A tracker of negative acks: a map of buckets by the moment at which they are due.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use broker_tck::negative_acks::{serve, Config, MessageId, RequestFailed, Tracker, World};
+use broker_tck::{Declaration, Position, TimeoutId};
+use serde_json::json;
+
+const IDS_OF_A_REQUEST: usize = 1_000;
+const NANOSECONDS_OF_A_MILLISECOND: i64 = 1_000_000;
+
+struct Buckets {
+    config: Config,
+    world: World,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    buckets: BTreeMap<i64, BTreeMap<Position, Vec<Position>>>, // of each entry what is emitted for it
+    armed: Option<(TimeoutId, i64)>,
+    is_closed: bool,
+}
+
+impl Buckets {
+    fn new(config: Config, world: World) -> Self {
+        Buckets { config, world, state: RefCell::default() }
+    }
+
+    fn delay(&self, redelivery_count: i64) -> i64 {
+        self.config.backoff(redelivery_count).unwrap_or_else(|| (self.config.delay_us / 1000).max(100))
+    }
+
+    /// The bucket of an instant: its low bits are cleared.
+    fn key(&self, instant: i64) -> i64 {
+        instant & -(1 << self.config.precision_bits)
+    }
+
+    /// Has the timer fire after so many milliseconds, unless it fires sooner.
+    fn arm(&self, state: &mut State, wait: i64) {
+        let deadline = self.world.monotonic() + wait * NANOSECONDS_OF_A_MILLISECOND;
+        if state.armed.is_none_or(|(_, armed)| deadline < armed) {
+            self.disarm(state);
+            state.armed = Some((self.world.arm(deadline), deadline));
+        }
+    }
+
+    fn disarm(&self, state: &mut State) {
+        if let Some((timeout, _)) = state.armed.take() {
+            self.world.cancel(timeout);
+        }
+    }
+
+    /// Takes the buckets that are due, in the order in which their entries are emitted.
+    fn take_due(&self, state: &mut State) -> Vec<Position> {
+        let now = self.world.wall();
+        let later = match now.checked_add(1) {
+            Some(next) => state.buckets.split_off(&next),
+            None => BTreeMap::new(),
+        };
+        let due = std::mem::replace(&mut state.buckets, later);
+        if let Some((&key, _)) = state.buckets.first_key_value() {
+            self.arm(state, key - now);
+        }
+        let ids: BTreeSet<Position> = due.into_values().flat_map(BTreeMap::into_values).flatten().collect();
+        ids.into_iter().collect()
+    }
+}
+
+impl Tracker for Buckets {
+    fn add(&self, id: MessageId) {
+        self.add_message(id, 0);
+    }
+
+    fn add_message(&self, id: MessageId, redelivery_count: i64) {
+        let state = &mut *self.state.borrow_mut();
+        if state.is_closed {
+            return;
+        }
+        let wait = self.delay(redelivery_count);
+        let emitted = if id.chunks.is_empty() { vec![id.position] } else { id.chunks };
+        state.buckets.entry(self.key(self.world.wall() + wait)).or_default().insert(id.position, emitted);
+        self.arm(state, wait);
+    }
+
+    fn nacked_messages_count(&self) -> usize {
+        self.state.borrow().buckets.values().map(BTreeMap::len).sum()
+    }
+
+    fn close(&self) {
+        let state = &mut *self.state.borrow_mut();
+        state.is_closed = true;
+        state.buckets.clear();
+        self.disarm(state);
+    }
+
+    /// Takes what is due, arms for the next bucket, and only then calls.
+    fn fired(&self, timeout: TimeoutId) -> Result<(), RequestFailed> {
+        let ids = {
+            let state = &mut *self.state.borrow_mut();
+            if !state.armed.is_some_and(|(armed, _)| armed == timeout) {
+                return Ok(()); // it was cancelled
+            }
+            state.armed = None;
+            self.take_due(state)
+        };
+        if !ids.is_empty() {
+            self.world.on_negative_acks_send(&ids);
+        }
+        ids.chunks(IDS_OF_A_REQUEST).try_for_each(|request| self.world.redeliver_unacknowledged_messages(request))
+    }
+}
+
+fn main() -> io::Result<()> {
+    let declared = Declaration {
+        profiles: vec!["pip-393-spec"],
+        capabilities: [("precision_bits", json!(62)), ("chunk_ledgers", json!(true))].into(),
+        software: "negative_acks.rs 1",
+    };
+    serve(&declared, Buckets::new)
+}
