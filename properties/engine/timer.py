@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from broker_tck.properties.engine.answers import truth, whole
@@ -30,6 +30,15 @@ class Timeout:
 ASKS = "what a firing answers"
 MOST_FIRINGS = 10_000
 """A subject whose timer fires more often than this in one step of the clock never lets it move."""
+
+
+LAST_TIME = 2**63 - 1
+"""No time is later."""
+
+
+def settable(by: int, now: int, armed: Iterable[int]) -> bool:
+    """Whether a clock may be set by so much: it does not go below 0, and no deadline passes the last time."""
+    return now + by >= 0 and max(armed, default=0) + by <= LAST_TIME
 
 
 class ManualTimer:

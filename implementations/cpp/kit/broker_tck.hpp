@@ -309,7 +309,7 @@ class Timers {
   // Moves the deadlines along with a clock that is set.
   void jump(std::int64_t by) {
     now += by;
-    for (auto& timeout : live_) timeout->deadline = by < INT64_MAX - timeout->deadline ? timeout->deadline + by : INT64_MAX;
+    for (auto& timeout : live_) timeout->deadline += by;
   }
 
   std::vector<std::int64_t> armed() const {

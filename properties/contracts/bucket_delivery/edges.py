@@ -7,11 +7,13 @@ from broker_tck.properties.contracts.bucket_delivery.messages import (
     LAST_ENTRY,
     LAST_LEDGER,
     SEGMENTS,
+    armed,
     last_ledger,
     most_ledgers,
 )
 from broker_tck.properties.contracts.bucket_delivery.operations import AnyOperation, Capabilities, Config, Fill, Jump
 from broker_tck.properties.engine.edges import Edge, Edges
+from broker_tck.properties.engine.timer import settable
 
 LAST = 2**63 - 2**41
 """The latest time: with a time step, or a tick, it is one still that has 64 bits."""
@@ -53,7 +55,7 @@ def numbers(capabilities: Capabilities) -> dict[str, Edge]:
 def may(model: BucketDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
     """Whether all positions and times of an operation are there, and not too many ledgers."""
     if isinstance(operation, Jump):
-        return model.now + operation.by >= 0
+        return settable(operation.by, model.now, armed(model))
     if not isinstance(operation, Fill):
         return True
     ends = operation.at, operation.at + operation.n * operation.apart

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_tck.model.bucket_delivery.specification import BucketDelivery, Config
 from broker_tck.model.bucket_delivery.stored import Position
 from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.sizes import Sizes
+from broker_tck.properties.engine.timer import settable
 
 FIRST_LEDGERS = (1, 1, 1, 5, 5, 20, 20, 0, 250, 65_530, 2**31 - 4, 2**32 - 4, 2**53, 2**62 - 2**54)
 FIRST_ENTRIES = (0, 0, 0, 0, 0, 7, 250, 4_090, 65_534, 2**31 - 4, 2**32 - 1_000)
@@ -86,8 +89,13 @@ class Times:
     def jump(self) -> int:
         """How far the clock is set, forwards or back: by a step of time, or by an hour. It does not go below 0."""
         by = (self.step(), HOUR)[self.below(2)]
-        back = self.below(2) and by <= self.model.now
-        return -by if back else by
+        by = -by if self.below(2) and by <= self.model.now else by
+        return by if settable(by, self.model.now, armed(self.model)) else 0
+
+
+def armed(model: BucketDelivery) -> Sequence[int]:
+    """The deadlines of all timeouts that are armed."""
+    return model.tracker.timer.armed if model.tracker else ()
 
 
 class Messages:

@@ -16,6 +16,7 @@ from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
 from broker_tck.properties.engine.edges import Edge, Edges, clock_at_start
 from broker_tck.properties.engine.sizes import Sizes
+from broker_tck.properties.engine.timer import settable
 
 TICKS = (1000, 1000, 1, 2, 3, 8, 64, 100, 500, 512, 1000, 1024, 5000, 60_000)
 LONGEST_TICK = 2**40
@@ -129,9 +130,10 @@ class Times:
 
     def jump(self) -> int:
         """How far the clock is set, forwards or back: by a step of time, or by an hour. It does not go below 0."""
+        timer = self.model.timer
         by = min((self.step(), HOUR)[self.below(2)], FURTHEST_JUMP)
-        back = self.below(2) and by <= self.model.timer.now
-        return -by if back else by
+        by = -by if self.below(2) and by <= timer.now else by
+        return by if settable(by, timer.now, timer.armed) else 0
 
 
 class Adds:
@@ -273,7 +275,7 @@ def numbers(capabilities: op.Capabilities) -> dict[str, Edge]:
 def may(model: DelayedDelivery, operation: op.AnyOperation, capabilities: op.Capabilities) -> bool:
     """Whether all positions and times of an operation are there."""
     if isinstance(operation, op.Jump):
-        return model.timer.now + operation.by >= 0
+        return settable(operation.by, model.timer.now, model.timer.armed)
     if not isinstance(operation, op.Fill):
         return True
     last, at, apart = operation.entry + operation.n * operation.step, operation.at, operation.apart

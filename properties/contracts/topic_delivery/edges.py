@@ -6,6 +6,7 @@ from broker_tck.model.delayed_delivery.specification import LAST
 from broker_tck.model.topic_delivery.specification import MOST_FIRINGS, TopicDelivery
 from broker_tck.properties.contracts.topic_delivery.operations import AnyOperation, Capabilities, Fill, Jump
 from broker_tck.properties.engine.edges import Edge, Edges
+from broker_tck.properties.engine.timer import settable
 
 MOST_APART = 300
 """So many messages at most are added at once for different times."""
@@ -46,7 +47,7 @@ def fits(fill: Fill, model: TopicDelivery) -> bool:
 def may(model: TopicDelivery, operation: AnyOperation, capabilities: Capabilities) -> bool:
     """Whether all positions and times of an operation are there."""
     if isinstance(operation, Jump):
-        return model.timer.now + operation.by >= 0
+        return settable(operation.by, model.timer.now, model.timer.armed)
     if not isinstance(operation, Fill):
         return True
     o = operation
