@@ -8,11 +8,14 @@ from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimer,
-    Clock,
+    Clocks,
     Timeout,
     TrackedId,
     TrackedPosition,
 )
+
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
 
 
 class Tracker:
@@ -22,11 +25,12 @@ class Tracker:
     profiles: ClassVar = ("ack-timeout-spec",)
     capabilities: ClassVar = {"topics": False}
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        self.tick = min(config.tick, config.ack_timeout)
-        self.ticks = -(-config.ack_timeout // self.tick)
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        tick = min(config.tick, config.ack_timeout)
+        self.tick = tick * MS
+        self.ticks = -(-config.ack_timeout // tick)
         self.backoff = config.backoff or (0,)
-        self.clock, self.timer, self.consumer = clock, timer, consumer
+        self.clock, self.timer, self.consumer = clocks.monotonic, timer, consumer
         self.received: dict[TrackedPosition, tuple[TrackedId, int]] = {}
         self.left: dict[TrackedPosition, int] = {}
         self.waiting: dict[TrackedPosition, int] = {}
@@ -87,7 +91,7 @@ class Tracker:
         for position in [position for position, ticks in self.left.items() if ticks == 0]:
             del self.left[position]
             count = self.received[position][1]
-            self.waiting[position] = now + self.backoff[min(count, len(self.backoff) - 1)]
+            self.waiting[position] = now + self.backoff[min(count, len(self.backoff) - 1)] * MS
         for position in self.left:
             self.left[position] -= 1
         back = [position for position, at in self.waiting.items() if at <= now]

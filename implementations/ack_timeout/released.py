@@ -2,71 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimer,
-    Clock,
-    Timeout,
+    Clocks,
     TrackedId,
     TrackedPosition,
 )
+from broker_tck.implementations.jvm.client import CLIENT, Clients, JavaTracker
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
-from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import Methods, of_class, weakly
+from broker_tck.implementations.jvm.standins import of_class, weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
-from broker_tck.implementations.negative_acks.released import (
-    API,
-    CHUNKS,
-    CLIENT,
-    NO_PARTITION,
-    chunk_map,
-    chunked_id,
-    table,
-)
 
-MS = 1_000_000
-"""Nanoseconds in a millisecond."""
 HELD = tuple(f"org.apache.pulsar.client.impl.{name}" for name in ("UnAcked", "UnackMessageIdWrapper"))
 """The beginnings of the names of the classes under test."""
 TRACKER = CLIENT + "UnAcked{topic}Message{redelivery}Tracker"
 TENANT = "persistent://public/default/"
 
 
-class Trackers:
+class Trackers(Clients):
     """Makes trackers of the class that a consumer with some configuration has."""
 
     def __init__(self, loader: Loader, _release: Release) -> None:
         """Load the classes."""
         loader.hold(classes_in(loader.place_of(f"{HELD[0]}MessageTracker"), HELD))
-        self.loader = loader
-        self.size = loader.named(TRACKER.format(topic="", redelivery="")).class_.getDeclaredMethod("size")
-        self.size.setAccessible(True)
-        self.id, self.in_batch, self.of_topic = (
-            loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch", "Topic")
-        )
-        self.configuration = loader.named(f"{CLIENT}conf/ConsumerConfigurationData")
-        self.backoff = loader.named(f"{API}RedeliveryBackoff")
-        self.metrics = metrics(loader)
-        self.client = of_class(loader, f"{CLIENT}PulsarClientImpl".replace("/", "."), ("timer", "instrumentProvider"))
-        self.consumer = of_class(
+        super().__init__(
             loader,
-            f"{CLIENT}ConsumerBase".replace("/", "."),
+            ("timer", "instrumentProvider"),
             ("getTopic", "getSubscription", "toString", "onAckTimeoutSend", "redeliverUnacknowledgedMessages"),
         )
-        self.chunks = loader.named(f"{CLIENT}ConsumerBase").class_.getDeclaredField(CHUNKS)
-        self.chunks.setAccessible(True)
+        self.size = loader.named(TRACKER.format(topic="", redelivery="")).class_.getDeclaredMethod("size")
+        self.size.setAccessible(True)
+        self.of_topic = loader.named(f"{CLIENT}TopicMessageIdImpl")
+        self.metrics = metrics(loader)
 
     def __call__(
-        self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer
-    ) -> JavaTracker:
+        self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer
+    ) -> JavaAckTimeouts:
         """Make one."""
-        return JavaTracker(self, config, clock, timer, consumer)
+        return JavaAckTimeouts(self, config, clocks, timer, consumer)
 
     def configured(self, config: AckTimeoutConfig) -> Any:
         """The configuration of a consumer."""
@@ -74,8 +53,7 @@ class Trackers:
         java.setAckTimeoutMillis(config.ack_timeout)
         java.setTickDurationMillis(config.tick)
         if config.backoff is not None:
-            answers = Methods({"next": table(config.backoff)})
-            java.setAckTimeoutRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, inst=answers))
+            java.setAckTimeoutRedeliveryBackoff(self.backoff(config.backoff))
         return java
 
 
@@ -89,17 +67,16 @@ def metrics(loader: Loader) -> Any:
 
 
 @translating
-class JavaTracker:
-    """A tracker of Java's behind the kit's interface. Before each call Java is told the time."""
+class JavaAckTimeouts(JavaTracker):
+    """A tracker of ack timeouts of Java's."""
 
     def __init__(
-        self, kind: Trackers, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer
+        self, kind: Trackers, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer
     ) -> None:
-        self._kind, self._clock, self._timer, self._consumer = kind, clock, timer, consumer
-        self._ready()
-        wheel = netty_timer(kind.loader, weakly(self._arm))
+        super().__init__(kind, clocks, timer)
+        self._kind, self._consumer, wheel = kind, consumer, self._wheel
         client = kind.client({"timer": lambda: wheel, "instrumentProvider": lambda: kind.metrics})
-        java = kind.consumer(
+        java = self._consumer_with(
             {
                 "getTopic": lambda: "",
                 "getSubscription": lambda: "",
@@ -108,22 +85,10 @@ class JavaTracker:
                 "redeliverUnacknowledgedMessages": weakly(self._request),
             }
         )
-        self._chunks = chunk_map(kind.loader, kind.chunks)
-        kind.chunks.set(java, self._chunks)
         name = TRACKER.format(
             topic="Topic" if config.topics else "", redelivery="" if config.backoff is None else "Redelivery"
         )
         self._tracker = kind.loader.named(name)(client, java, kind.configured(config))
-
-    def _ready(self) -> None:
-        self._kind.loader.ready(self._clock())
-
-    def _arm(self, delay: int, fire: Callable[[], None]) -> Any:
-        def fired(_timeout: Timeout) -> None:
-            self._ready()
-            fire()
-
-        return self._timer.new_timeout(self._clock() + delay // MS, fired)
 
     def _send(self, ids: Any) -> None:
         self._consumer.on_ack_timeout_send(read(ids))
@@ -132,18 +97,9 @@ class JavaTracker:
         self._consumer.redeliver_unacknowledged_messages(read(ids))
 
     def _id(self, message: TrackedId, received: bool = False) -> Any:
-        """An id; the chunks of a message that is received are noted, as a consumer does."""
         ledger, entry, index, chunks, topic = message
-        kind = self._kind
-        if chunks:
-            java, each = chunked_id(kind.loader, ledger, chunks)
-            if received:
-                self._chunks.put(java, each)
-        elif index >= 0:
-            java = kind.in_batch(ledger, entry, NO_PARTITION, index)
-        else:
-            java = kind.id(ledger, entry, NO_PARTITION)
-        return kind.of_topic(TENANT + topic, java) if topic else java
+        java = self._java_id(ledger, entry, index, chunks, received)
+        return self._kind.of_topic(TENANT + topic, java) if topic else java
 
     def add(self, message_id: TrackedId, redelivery_count: int) -> bool:
         """Track a message that was redelivered so often before."""
@@ -180,6 +136,11 @@ class JavaTracker:
         """Close it."""
         self._ready()
         self._tracker.close()
+
+    def collect_garbage(self) -> None:
+        """The same once the consumer has forgotten its notes: nothing is tracked."""
+        self._chunks.clear()
+        super().collect_garbage()
 
 
 def read(ids: Any) -> list[TrackedPosition]:

@@ -9,12 +9,14 @@ from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimer,
-    Clock,
+    Clocks,
     Timeout,
     TrackedId,
     TrackedPosition,
 )
 
+MS = 1_000_000
+"""Nanoseconds in a millisecond."""
 PARTITION = "-partition-"
 
 
@@ -37,11 +39,12 @@ class TimingWheel:
     contract: ClassVar[str] = "ack-timeout"
     profiles: ClassVar[tuple[str, ...]] = ("ack-timeout-spec",)
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        self._tick = min(config.tick, config.ack_timeout)
-        self._ticks = -(-config.ack_timeout // self._tick)
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        tick = min(config.tick, config.ack_timeout)
+        self._tick = tick * MS
+        self._ticks = -(-config.ack_timeout // tick)
         self._backoff = tuple(config.backoff or ())
-        self._clock, self._start, self._timer, self._consumer = clock, clock(), timer, consumer
+        self._clock, self._start, self._timer, self._consumer = clocks.monotonic, clocks.monotonic(), timer, consumer
         self._kept: dict[TrackedPosition, Kept] = {}
         self._ring: dict[int, list[Kept]] = {}
         """The messages of a tick. One that was removed meanwhile is not kept any more."""
@@ -142,7 +145,8 @@ class TimingWheel:
                 self._file(kept)
 
     def _delay(self, count: int) -> int:
-        return self._backoff[min(count, len(self._backoff) - 1)]
+        """How long a message waits for its backoff, in nanoseconds."""
+        return self._backoff[min(count, len(self._backoff) - 1)] * MS
 
 
 def positions_of(message: TrackedId) -> list[TrackedPosition]:

@@ -8,7 +8,6 @@ from broker_tck.implementations.interface.ack_timeout import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimeoutFactory,
-    AckTimeoutFired,
     AckTimeoutTracker,
     AckTimer,
     TrackedId,
@@ -42,6 +41,7 @@ from broker_tck.implementations.interface.bucket_delivery import (
 from broker_tck.implementations.interface.common import (
     NOT_ANSWERED,
     Clock,
+    Clocks,
     Hang,
     IllegalArgumentException,
     Position,
@@ -77,7 +77,6 @@ from broker_tck.implementations.interface.entry_cache import (
 )
 from broker_tck.implementations.interface.negative_acks import (
     ChunkLedgers,
-    Clocks,
     Consumer,
     MessageId,
     NackFired,
@@ -120,7 +119,6 @@ __all__ = [
     "AckTimeoutConfig",
     "AckTimeoutConsumer",
     "AckTimeoutFactory",
-    "AckTimeoutFired",
     "AckTimeoutTracker",
     "AckTimer",
     "ActiveCursors",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from broker_tck.implementations.interface.common import Clock, Timeout
+from broker_tck.implementations.interface.common import Clocks
+from broker_tck.implementations.interface.negative_acks import NackTimer
 
 TrackedPosition = tuple[int, int, int]
 """Ledger id, entry id and batch index, -1 if there is none; ordered as tuples are."""
@@ -43,15 +44,8 @@ class AckTimeoutConfig(Protocol):
         """The topics of a consumer of many; empty for a consumer of one."""
 
 
-AckTimeoutFired = Callable[[Timeout], None]
-"""What a timeout calls when it fires, with itself."""
-
-
-class AckTimer(Protocol):
-    """A client's timer. It fires to the millisecond, and never inside a call to the subject."""
-
-    def new_timeout(self, deadline: int, fired: AckTimeoutFired) -> Timeout:
-        """Arm a timeout for a time of the clock."""
+class AckTimer(NackTimer, Protocol):
+    """A client's timer, as trackers of negative acks have it: it waits by the monotonic clock."""
 
 
 class AckTimeoutConsumer(Protocol):
@@ -94,4 +88,4 @@ class AckTimeoutTracker(Protocol):
         """Disarm the timer and let go of everything, for good."""
 
 
-AckTimeoutFactory = Callable[[AckTimeoutConfig, Clock, AckTimer, AckTimeoutConsumer], AckTimeoutTracker]
+AckTimeoutFactory = Callable[[AckTimeoutConfig, Clocks, AckTimer, AckTimeoutConsumer], AckTimeoutTracker]

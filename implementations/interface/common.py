@@ -1,4 +1,4 @@
-"""What several interfaces share: positions, the clock, timeouts, and the exception of a subject that hangs."""
+"""What several interfaces share: positions, clocks, timeouts, and the exception of a subject that hangs."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ class Hang(BaseException):
 
 Clock = Callable[[], int]
 """The time now, in milliseconds since the epoch. A subject has no other source of time."""
+
+
+class Clocks(Protocol):
+    """The two clocks of a client. It has no other source of time."""
+
+    def wall(self) -> int:
+        """Milliseconds since the epoch. They may jump, both ways."""
+
+    def monotonic(self) -> int:
+        """Nanoseconds since some moment. They only go forward."""
 
 
 class Timeout(Protocol):

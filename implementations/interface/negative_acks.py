@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from broker_tck.implementations.interface.common import Position, Timeout
+from broker_tck.implementations.interface.common import Clocks, Position, Timeout
 
 
 class MessageId(NamedTuple):
@@ -36,16 +36,6 @@ class NegativeAcksConfig(Protocol):
     @property
     def multiplier(self) -> tuple[int, int, float] | None:
         """Another backoff: the first delay and the longest in milliseconds, and the factor."""
-
-
-class Clocks(Protocol):
-    """The two clocks of a client. It has no other source of time."""
-
-    def wall(self) -> int:
-        """Milliseconds since the epoch. They may jump, both ways."""
-
-    def monotonic(self) -> int:
-        """Nanoseconds since some moment. They only go forward."""
 
 
 NackFired = Callable[[Timeout], None]

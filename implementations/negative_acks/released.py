@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from broker_tck.implementations.interface import (
@@ -12,37 +12,29 @@ from broker_tck.implementations.interface import (
     NackTimer,
     NegativeAcksConfig,
     Position,
-    Timeout,
 )
+from broker_tck.implementations.jvm.client import API, CLIENT, Clients, JavaTracker
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
-from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.standins import Methods, of_class, weakly
+from broker_tck.implementations.jvm.standins import weakly
 from broker_tck.implementations.jvm.subject import Kind, Line
 
-API = "org/apache/pulsar/client/api/"
-CLIENT = "org/apache/pulsar/client/impl/"
 TRACKER = CLIENT + "NegativeAcksTracker"
 COUNT = "getNackedMessagesCount"
-CHUNKS = "unAckedChunkedMessageIdSequenceMap"
-"""Where a consumer notes the chunks of a message as it receives it."""
-CONCURRENT = "org.apache.pulsar.common.util.collections.ConcurrentOpenHashMap"
-"""What that is in 3.0; a map of Java's own later."""
-NO_PARTITION = -1
 REQUEST = 1_000
 """Ids of a request: MAX_REDELIVER_UNACKNOWLEDGED of ConsumerImpl, whose place the kit's consumer takes."""
 
 
-class Trackers:
+class Trackers(Clients):
     """Makes trackers of NegativeAcksTracker."""
 
     def __init__(self, loader: Loader, _release: Release) -> None:
         """Load the classes."""
         name = TRACKER.replace("/", ".")
         loader.hold(classes_in(loader.place_of(name), (name,)))
-        self.loader = loader
+        super().__init__(loader, ("timer",), ("getClient", "onNegativeAcksSend", "redeliverUnacknowledgedMessages"))
         self.made: Callable[..., Any] = loader.named(name)
         nack = loader.named(f"{CLIENT}Nack")
         self.add: Callable[..., Any] = nack.add
@@ -51,18 +43,7 @@ class Trackers:
         if not count.getReturnType().isPrimitive():
             count.setAccessible(True)
             self.number = lambda tracker: count.invoke(tracker).orElse(0)
-        self.id, self.in_batch = (loader.named(f"{CLIENT}{kind}MessageIdImpl") for kind in ("", "Batch"))
-        self.configuration = loader.named(f"{CLIENT}conf/ConsumerConfigurationData")
         self.multiplier = loader.named(f"{CLIENT}MultiplierRedeliveryBackoff")
-        self.backoff = loader.named(f"{API}RedeliveryBackoff")
-        self.client = of_class(loader, f"{CLIENT}PulsarClientImpl".replace("/", "."), ("timer",))
-        self.consumer = of_class(
-            loader,
-            f"{CLIENT}ConsumerBase".replace("/", "."),
-            ("getClient", "onNegativeAcksSend", "redeliverUnacknowledgedMessages"),
-        )
-        self.chunks = loader.named(f"{CLIENT}ConsumerBase").class_.getDeclaredField(CHUNKS)
-        self.chunks.setAccessible(True)
         self.positions = position_reader(loader, f"{API}MessageIdAdv")
 
     def __call__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> JavaNacks:
@@ -79,70 +60,29 @@ class Trackers:
             first, most, factor = config.multiplier
             builder = self.multiplier.builder().minDelayMs(first).maxDelayMs(most).multiplier(factor)
             java.setNegativeAckRedeliveryBackoff(builder.build())
-        elif (delays := config.backoff_ms) is not None:
-            answers = Methods({"next": table(delays)})
-            java.setNegativeAckRedeliveryBackoff(self.loader.jpype.JProxy(self.backoff, inst=answers))
+        elif config.backoff_ms is not None:
+            java.setNegativeAckRedeliveryBackoff(self.backoff(config.backoff_ms))
         return java
 
 
-def chunk_map(loader: Loader, field: Any) -> Any:
-    """An empty map of the chunks of messages, of the type of a field."""
-    if str(field.getType().getName()) == CONCURRENT:
-        return loader.named(CONCURRENT).newBuilder().build()
-    return loader.jpype.JClass("java.util.concurrent.ConcurrentHashMap")()
-
-
-def chunked_id(loader: Loader, ledger: int, chunks: Sequence[int]) -> tuple[Any, Any]:
-    """The id of a message in chunks, and the ids of its chunks."""
-    kind = loader.named(f"{CLIENT}MessageIdImpl")
-    each = [kind(ledger, chunk, NO_PARTITION) for chunk in chunks]
-    java = loader.named(f"{CLIENT}ChunkMessageIdImpl")(each[0], each[-1])
-    array = loader.jpype.JClass("java.lang.reflect.Array").newInstance(kind.class_, len(each))
-    array[:] = each
-    return java, array
-
-
-def table(delays: Sequence[int]) -> Callable[[Any], int]:
-    """The delay for each redelivery count; the last for all above."""
-    last = len(delays) - 1
-    return lambda count: delays[min(int(count), last)]
-
-
 @translating
-class JavaNacks:
-    """A tracker of Java's behind the kit's interface. Before each call Java is told the time."""
+class JavaNacks(JavaTracker):
+    """A tracker of negative acks of Java's."""
 
     def __init__(
         self, kind: Trackers, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer
     ) -> None:
-        self._kind, self._clocks, self._timer, self._consumer = kind, clocks, timer, consumer
-        self._ready()
-        wheel = netty_timer(kind.loader, weakly(self._arm))
+        super().__init__(kind, clocks, timer)
+        self._kind, self._consumer, wheel = kind, consumer, self._wheel
         client = kind.client({"timer": lambda: wheel})
-        java = kind.consumer(
+        java = self._consumer_with(
             {
                 "getClient": lambda: client,
                 "onNegativeAcksSend": weakly(self._send),
                 "redeliverUnacknowledgedMessages": weakly(self._request),
             }
         )
-        self._followed: list[tuple[int, Any]] = []
-        """Ids of a class of their own, each with Java's weak reference to the id that Java was given for it."""
-        self._chunks = chunk_map(kind.loader, kind.chunks)
-        kind.chunks.set(java, self._chunks)
         self._tracker = kind.made(java, kind.configured(config))
-
-    def _ready(self) -> None:
-        loader = self._kind.loader
-        loader.ready(self._clocks.wall())
-        loader.held.monotonic = self._clocks.monotonic()
-
-    def _arm(self, delay: int, fire: Callable[[], None]) -> Any:
-        def fired(_timeout: Timeout) -> None:
-            self._ready()
-            fire()
-
-        return self._timer.new_timeout(self._clocks.monotonic() + delay, fired)
 
     def _read(self, ids: Any) -> list[Position]:
         return sorted(set(self._kind.positions(ids)))
@@ -155,32 +95,15 @@ class JavaNacks:
         for start in range(0, len(positions), REQUEST):
             self._consumer.redeliver_unacknowledged_messages(positions[start : start + REQUEST])
 
-    def _id(self, message_id: MessageId) -> Any:
-        java = self._java_id(message_id)
-        if type(message_id.entry_id) is not int:  # of a plain number nobody asks what has become of it
-            self._followed.append((message_id.entry_id, self._kind.loader.jpype.java.lang.ref.WeakReference(java)))
-        return java
-
-    def _java_id(self, message_id: MessageId) -> Any:
-        ledger, entry, index, chunks = message_id
-        kind = self._kind
-        if index >= 0:
-            return kind.in_batch(ledger, entry, NO_PARTITION, index)
-        if not chunks:
-            return kind.id(ledger, entry, NO_PARTITION)
-        java, each = chunked_id(kind.loader, ledger, chunks)
-        self._chunks.put(java, each)
-        return java
-
     def add(self, message_id: MessageId) -> None:
         """Track a message by its id alone."""
         self._ready()
-        self._tracker.add(self._id(message_id))
+        self._tracker.add(self._java_id(*message_id))
 
     def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
         """Track a message that was redelivered so often before."""
         self._ready()
-        self._kind.add(self._tracker, self._id(message_id), redelivery_count)
+        self._kind.add(self._tracker, self._java_id(*message_id), redelivery_count)
 
     def get_nacked_messages_count(self) -> int:
         """How many items are tracked."""
@@ -192,11 +115,6 @@ class JavaNacks:
         self._ready()
         self._tracker.close()
         self._chunks.clear()
-
-    def collect_garbage(self) -> None:
-        """Have Java collect its garbage, and let go of the ids that it has let go of."""
-        self._kind.loader.jpype.java.lang.System.gc()
-        self._followed = [(number, java) for number, java in self._followed if java.get() is not None]
 
 
 KINDS = (

@@ -365,7 +365,7 @@ class AckTimeout(Reference):
             return []
         parts = sorted(part for message in ids for part in self.parts(message))
         self.calls.call_back(self)
-        return [[self.now, [[*part] for part in parts], self.calls.request()]]
+        return [[self.now, parts, self.calls.request()]]
 
     def inside(self, operation: Inner) -> None:
         """Have the application do something in the next callback."""

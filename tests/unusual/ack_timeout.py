@@ -10,7 +10,7 @@ from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimer,
-    Clock,
+    Clocks,
     Timeout,
     TrackedPosition,
 )
@@ -21,8 +21,8 @@ class RestlessWheel(TimingWheel):
 
     contract: ClassVar[str] = "ack-timeout"
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        super().__init__(config, clock, timer, consumer)
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
         self.consumer = consumer
         self._consumer = self
 

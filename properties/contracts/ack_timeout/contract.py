@@ -13,6 +13,7 @@ from broker_tck.properties.contracts.ack_timeout.fallback import FALLBACKS
 from broker_tck.properties.contracts.ack_timeout.generator import drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.ack_timeout.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.ack_timeout.operations import Add, AnyOperation, Capabilities, Config, entries_of
+from broker_tck.properties.engine.client import entries_kept
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
@@ -23,18 +24,12 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
 
     An entry is in so many chunks, or an earlier chunk, for good; and what is in chunks is not in a batch.
     """
-    known: dict[tuple[int, int], object] = {}
-    for operation in operations:
-        named = dict(entries_of(operation))
+
+    def fits(operation: Operation) -> bool:
         mixed = isinstance(operation, Add) and operation.chunks > 1 and operation.index >= 0
-        fits = (
-            able(operation, capabilities)
-            and not mixed
-            and all(known.get(at, kind) == kind and at[1] >= 0 for at, kind in named.items())
-        )
-        if fits:
-            known |= named
-        yield fits
+        return able(operation, capabilities) and not mixed and all(at[1] >= 0 for at, _ in entries_of(operation))
+
+    return entries_kept(operations, fits, entries_of)
 
 
 ACK_TIMEOUT = Contract(

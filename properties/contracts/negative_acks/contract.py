@@ -20,6 +20,7 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Inside,
     entries_of,
 )
+from broker_tck.properties.engine.client import entries_kept
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able
 from broker_tck.properties.engine.units import TIME
@@ -34,19 +35,18 @@ def asks(operations: Sequence[Operation], capabilities: Capabilities) -> Iterato
     It is a message by itself, a batch, the last of so many chunks, or an earlier chunk, and then nothing else. No
     entry has an id of more than 63 bits.
     """
-    known: dict[tuple[int, int], object] = {}
-    for operation in operations:
-        named = dict(entries_of(operation))
+
+    def fits(operation: Operation) -> bool:
         one = isinstance(operation, Chunked) and operation.chunks < FEWEST_CHUNKS
-        fits = (
+        closes_inside = isinstance(operation, Inside) and operation.what == "close"
+        return (
             able(operation, capabilities)
-            and (capabilities.closes_inside or not (isinstance(operation, Inside) and operation.what == "close"))
+            and (capabilities.closes_inside or not closes_inside)
             and not one
-            and all(known.get(at, kind) == kind and at[1] <= LAST_ENTRY for at, kind in named.items())
+            and all(entry <= LAST_ENTRY for (_, entry), _ in entries_of(operation))
         )
-        if fits:
-            known |= named
-        yield fits
+
+    return entries_kept(operations, fits, entries_of)
 
 
 NEGATIVE_ACKS = Contract(

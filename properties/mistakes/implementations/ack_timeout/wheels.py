@@ -7,7 +7,7 @@ from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
     AckTimer,
-    Clock,
+    Clocks,
     Timeout,
     TrackedId,
 )
@@ -19,8 +19,8 @@ from broker_tck.properties.mistakes.implementations.mutant import mutant
 class WheelLockedWhileItCalls(TimingWheel):
     """Holds, while it calls, a lock that an add takes."""
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        super().__init__(config, clock, timer, consumer)
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        super().__init__(config, clocks, timer, consumer)
         self._lock = ReentrantLock()
 
     def add(self, message_id: TrackedId, redelivery_count: int) -> bool:
