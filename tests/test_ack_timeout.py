@@ -37,6 +37,10 @@ def test_model_does_as_the_released_classes_did(profile: str) -> None:
         ("tick=3000; add 0 1 0; adv 14999; adv 1", [True, [], [[15_000, [(0, 1, -1)], 1]]]),
         ("tick=20000; add 0 1 0; adv 19999; adv 1", [True, [], [[20_000, [(0, 1, -1)], 1]]]),
         ("backoff=[0,1]; add 0 1 1; adv 11999; adv 1", [True, [], [[12_000, [(0, 1, -1)], 1]]]),
+        (
+            "backoff=[5]; add 0 1 0; jump 3600000; adv 11000; jump -7000; adv 1000",
+            [True, None, [], None, [[12_000, [(0, 1, -1)], 1]]],
+        ),
         ("add 0 1 0 2; add 0 1 0; till 0 1; till 0 1 2", [True, True, 1, 1]),
         ('topics=["t-partition-0","t-1"]; add 0 0 0; add 1 0 0; leave t', [True, True, 1]),
         ("add 0 2 0 -1 2; adv 11000", [True, [[11_000, [(0, 1, -1), (0, 2, -1)], 1]]]),

@@ -21,10 +21,17 @@ from broker_tck.properties.engine.subjects import bundled, declared
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import walk, walk_seed
 from broker_tck.properties.explain.checked import check_subject
+from broker_tck.properties.mistakes.implementations.ack_timeout.wheels import AcknowledgedStayOnTheWheel
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.failing import breach_of, broken_by
 
-RULES = {"negative-acks": "P16", "entry-cache": "EC-P18", "delayed-delivery": "DD-40", "topic-delivery": "TD-41"}
+RULES = {
+    "negative-acks": "P16",
+    "entry-cache": "EC-P18",
+    "delayed-delivery": "DD-40",
+    "topic-delivery": "TD-41",
+    "ack-timeout": "AT-64",
+}
 
 
 class Logging(SortedBucketsTracker):
@@ -124,6 +131,8 @@ KEEPING = [
     (Keeping, "entry-cache; put 0 1 2 3 0; get 0 1 2; hold 0 1 2; clear 0; free", (4, LOST.format(2))),
     (Keeping, "entry-cache; put 0 1 2 3 0; put 0 1 3 3 0; clear 0; size 1", (2, LOST.format(4))),
     (Keeping, "entry-cache; put 0 1 2 3 0; size 1", (None, "")),
+    (AcknowledgedStayOnTheWheel, "ack-timeout; add 1 2 0; remove 1 2; adv 11000", (1, LOST.format(3))),
+    (AcknowledgedStayOnTheWheel, "ack-timeout; add 1 2 0 -1 2; adv 11000; add 1 2 0; clear", (None, "")),
     (
         Listing,
         "topic-delivery; open A; open B; add A1 1 2 +5000; adv 9000; get A1 9; close A1; close B1",

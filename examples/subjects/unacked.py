@@ -56,6 +56,7 @@ class Tracker:
 
     def drop(self, position: TrackedPosition) -> bool:
         """Let go of a message, in whichever dictionary it is."""
+        self.received.pop(position, None)
         return self.left.pop(position, None) is not None or self.waiting.pop(position, None) is not None
 
     def remove_messages_till(self, message_id: TrackedId) -> int:
@@ -69,6 +70,7 @@ class Tracker:
 
     def clear(self) -> None:
         """Let go of everything."""
+        self.received.clear()
         self.left.clear()
         self.waiting.clear()
 
@@ -98,7 +100,7 @@ class Tracker:
         ids = set(back)
         for position in back:
             del self.waiting[position]
-            ids.update((position[0], chunk, position[2]) for chunk in self.received[position][0].chunks)
+            ids.update((position[0], chunk, position[2]) for chunk in self.received.pop(position)[0].chunks)
         if ids:
             self.consumer.on_ack_timeout_send(ids)
             self.consumer.redeliver_unacknowledged_messages(ids)

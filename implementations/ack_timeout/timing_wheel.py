@@ -46,8 +46,8 @@ class TimingWheel:
         self._backoff = tuple(config.backoff or ())
         self._clock, self._start, self._timer, self._consumer = clocks.monotonic, clocks.monotonic(), timer, consumer
         self._kept: dict[TrackedPosition, Kept] = {}
-        self._ring: dict[int, list[Kept]] = {}
-        """The messages of a tick. One that was removed meanwhile is not kept any more."""
+        self._ring: dict[int, dict[TrackedPosition, Kept]] = {}
+        """The messages of each tick that has any."""
         self._timeout: Timeout | None = None
         self._armed = 0
         self._closed = False
@@ -96,7 +96,17 @@ class TimingWheel:
             self._timeout = None
 
     def _remove(self, positions: Iterable[TrackedPosition]) -> int:
-        return sum(self._kept.pop(position, None) is not None for position in positions)
+        gone = [self._kept.pop(position) for position in positions if position in self._kept]
+        for kept in gone:
+            self._take_off(kept)
+        return len(gone)
+
+    def _take_off(self, kept: Kept) -> None:
+        """Take a message off the ring."""
+        of_tick = self._ring[kept.at]
+        del of_tick[kept.message[:3]]
+        if not of_tick:
+            del self._ring[kept.at]
 
     # ---- Ticks
 
@@ -105,7 +115,7 @@ class TimingWheel:
         return (self._clock() - self._start) // self._tick
 
     def _file(self, kept: Kept) -> None:
-        self._ring.setdefault(kept.at, []).append(kept)
+        self._ring.setdefault(kept.at, {})[kept.message[:3]] = kept
 
     def _arm_for(self, tick: int) -> None:
         """Have the timer fire at a tick, or sooner."""
@@ -122,7 +132,7 @@ class TimingWheel:
             return
         self._timeout = None
         now = self._armed
-        back = [*self._due(self._ring.pop(now, ()), now)]
+        back = [*self._due(self._ring.pop(now, {}).values(), now)]
         if self._ring:
             self._arm_for(min(self._ring))
         if back:
@@ -133,12 +143,9 @@ class TimingWheel:
     def _due(self, filed: Iterable[Kept], now: int) -> Iterable[Kept]:
         """Those that come back now; the others wait for their backoff."""
         for kept in filed:
-            position = kept.message[:3]
-            if self._kept.get(position) is not kept:
-                continue
             delay = 0 if kept.timed_out or not self._backoff else self._delay(kept.count)
             if delay == 0:
-                del self._kept[position]
+                del self._kept[kept.message[:3]]
                 yield kept
             else:
                 kept.timed_out, kept.at = True, now - (-delay // self._tick)

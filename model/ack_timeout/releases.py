@@ -5,7 +5,7 @@ Without a backoff and of one topic, they differ from it only in that they take w
 
 from __future__ import annotations
 
-from broker_tck.model.ack_timeout.specification import AckTimeout, Emission, Id
+from broker_tck.model.ack_timeout.specification import AckTimeout, Backoff, Emission, Id
 
 
 def taken_after_close(_: AckTimeout) -> bool:
@@ -57,6 +57,23 @@ def wheel_alone(model: AckTimeout) -> list[dict[Id, int]]:
     return [model.wheel.held]
 
 
+def waits_by_the_wall_clock(backoff: Backoff, by: int) -> None:
+    """A delay ends by the wall clock: what waits comes sooner if that is set forwards, and later if it is set back."""
+    backoff.waiting = {message: at - by for message, at in backoff.waiting.items()}
+
+
+class WallBackoff(Backoff):
+    """A backoff by the wall clock."""
+
+    clock_set = waits_by_the_wall_clock
+
+
+def remembers_the_last(model: AckTimeout, ids: list[Id]) -> list[Emission]:
+    """A thread that has fired keeps the set of ids that came back, until a later firing empties it."""
+    vars(model)["came_back"] = ids
+    return AckTimeout.emit(model, ids)
+
+
 class Java42(AckTimeout):
     """The Java client of 4.2.4 and 5.0.1.
 
@@ -65,7 +82,9 @@ class Java42(AckTimeout):
     """
 
     PROFILE = "ack-timeout-java-4.2"
-    BREAKS = ("AT-61", "AT-62", "AT-63")
+    BREAKS = ("AT-61", "AT-62", "AT-63", "AT-64")
+    Backoff = WallBackoff
+    emit = remembers_the_last
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage
@@ -77,7 +96,9 @@ class Java5M1(AckTimeout):
     """The Java client of 5.0.0-M1: as 4.2.4, but with a backoff a timeout that was cancelled fires (PR 26043)."""
 
     PROFILE = "ack-timeout-java-5.0.0-M1"
-    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63")
+    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63", "AT-64")
+    Backoff = WallBackoff
+    emit = remembers_the_last
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage
@@ -93,7 +114,9 @@ class Java(AckTimeout):
     """
 
     PROFILE = "ack-timeout-java"
-    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63")
+    BREAKS = ("AT-14", "AT-61", "AT-62", "AT-63", "AT-64")
+    Backoff = WallBackoff
+    emit = remembers_the_last
     ignores_after_close = taken_after_close
     is_tracked = on_the_wheel
     stages_of = first_stage

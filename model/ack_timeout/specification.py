@@ -5,7 +5,10 @@ clause: its docstring is the rule, its body says the same in code. The methods n
 of things. Each release replaces the clauses in which it differs: see ``releases``.
 
 A message passes two stages. On the wheel it waits for its ack timeout, in ticks. With a backoff it then waits once
-more, in milliseconds. An ack takes it out of both. Times are in milliseconds.
+more, in milliseconds. An ack takes it out of both.
+
+There are two clocks. The wall clock may be set; the other only goes forward: timers wait by it, and all times that are
+seen are of it, in milliseconds.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Wheel(Part):
 
     @rule("AT-10", source="UnAckedMessageTracker")
     def width(self, timeout: int, tick: int) -> int:
-        """The timer ticks at the configured duration, or at the ack timeout if that is shorter."""
+        """From when it is made, the tracker ticks at the configured duration, or at an ack timeout that is shorter."""
         return min(tick, timeout)
 
     @rule("AT-11", source="UnAckedMessageTracker, PR 3079")
@@ -48,6 +51,10 @@ class Wheel(Part):
     def due(self, message: Id) -> bool:
         """A tick takes the messages whose ack timeout is over, and no others."""
         return self.held[message] <= self.fired
+
+    @rule("AT-13", source="UnAckedMessageTracker", needs="jumps", when=lambda w, by: bool(by and w.held))
+    def clock_set(self, by: int) -> None:
+        """If the wall clock is set, no ack timeout ends sooner or later: ticks go by a clock that never jumps."""
 
     def take(self) -> list[Id]:
         """Move the wheel on by a tick. Answers with the messages that time out."""
@@ -75,6 +82,15 @@ class Backoff(Part):
     def due(self, message: Id, now: int) -> bool:
         """A message that waits comes back with the first tick after its delay; without a delay, with the same tick."""
         return self.waiting[message] <= now
+
+    @rule(
+        "AT-22",
+        source="the specification adds it; no report upstream is known",
+        needs="jumps backoff",
+        when=lambda b, by: bool(by and b.waiting),
+    )
+    def clock_set(self, by: int) -> None:
+        """If the wall clock is set, no delay ends sooner or later: delays go by the same clock as ticks."""
 
     def take(self, now: int) -> list[Id]:
         """Let go of all that may come back now."""
@@ -171,7 +187,13 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         "At most one timeout is armed: one while a message is tracked, and none after a close.",
         source="UnAckedMessageTracker; the specification leaves open which ticks an idle tracker skips",
     ),
-    *(invariant(number, sentence, source="follows from AT-02 to AT-21") for number, sentence in INVARIANTS.items()),
+    *(invariant(number, sentence, source="follows from AT-02 to AT-22") for number, sentence in INVARIANTS.items()),
+    invariant(
+        "AT-64",
+        "A tracker that tracks no message keeps no id.",
+        source="follows from AT-03, AT-07 and AT-40",
+        needs="shows_kept",
+    ),
     informative(
         "AT-50",
         "A nack takes its message out of this tracker: from then on the tracker of negative acks has it (NA-04).",
@@ -189,12 +211,6 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         "A message is added when the application receives it, not when the client does.",
         source="ConsumerImpl, PRs 101, 3079",
         why="it is the consumer that adds it",
-    ),
-    informative(
-        "AT-53",
-        "A backoff waits by the wall clock, ticks by a clock that never jumps.",
-        source="UnAckedMessageRedeliveryTracker",
-        why="no walk sets the clock",
     ),
 )
 
@@ -225,6 +241,9 @@ class AckTimeout(Reference):
     def __init__(self, config: Config) -> None:
         self.config = config
         self.now = config.clock
+        """By the clock that never jumps."""
+        self.ahead = 0
+        """How far the wall clock is ahead of it."""
         self.wheel = self.Wheel(config.ack_timeout, config.tick)
         self.backoff = self.Backoff(config.backoff)
         self.timer = self.Timer()
@@ -338,6 +357,12 @@ class AckTimeout(Reference):
         self.now = until
         return emissions
 
+    def jump(self, by: int) -> None:
+        """Set the wall clock; no timer fires."""
+        self.ahead += by
+        self.wheel.clock_set(by)
+        self.backoff.clock_set(by)
+
     @rule("AT-32", source="PR 16337", when=lambda m: m.calls.failing or bool(m.calls.inner))
     def fire(self) -> list[Emission]:
         """A tick arms the timer for the next one, then calls: a callback may close, and a request may throw."""
@@ -406,3 +431,8 @@ class AckTimeout(Reference):
         if self.closed or len(armed) != 1:
             return self.size(), armed
         return self.size(), Allowed(self.may_arm, lambda _: None, armed, "one timeout at most, none only if idle")
+
+    def let_go(self) -> None:
+        """Forget what was noted of messages that are not tracked."""
+        self.counts.clear()
+        self.chunks.clear()

@@ -24,6 +24,7 @@ DEFECTS = [
     pytest.param("3.0.7/ack-timeout", "AT-05", id="3.0.7: a topic takes others along"),
     pytest.param("4.0.8/ack-timeout", "AT-06", id="4.0.8: what waits of a topic is left behind"),
     pytest.param("5.0.0-M1/ack-timeout", "AT-42", id="5.0.0-M1: a cancelled timeout ticks on"),
+    pytest.param("4.2.4/ack-timeout", "AT-22", id="4.2.4: what waits comes by the wall clock"),
     pytest.param("4.2.4/ack-timeout", "AT-02", id="4.2.4: a message that waits is tracked twice"),
 ]
 

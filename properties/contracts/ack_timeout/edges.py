@@ -8,11 +8,12 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
     AnyOperation,
     Capabilities,
     Config,
+    Jump,
 )
 from broker_tck.properties.engine.edges import Edge, Edges
 
 LAST = 3 * 2**41
-"""The last time of the clock, in milliseconds: its nanoseconds fit into 64 bits."""
+"""The last time of both clocks, in milliseconds: its nanoseconds fit into 64 bits."""
 TICKS = 64
 """Maximum number of ticks in an ack timeout, in a delay of the backoff, and in a step of the clock."""
 LONGEST = 2**40
@@ -20,8 +21,8 @@ LONGEST = 2**40
 
 
 def left(model: AckTimeout) -> int:
-    """How many milliseconds are left until the clock is at its end."""
-    return max(0, LAST - model.now)
+    """How many milliseconds are left until both clocks are at their end."""
+    return max(0, LAST - model.now - max(0, model.ahead))
 
 
 def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
@@ -37,7 +38,12 @@ def numbers(_capabilities: Capabilities) -> dict[str, Edge]:
 
 def may(model: AckTimeout, operation: AnyOperation, _capabilities: Capabilities) -> bool:
     """Whether there is time for an operation, and not too many ticks in it."""
-    return not isinstance(operation, Advance) or operation.ms <= min(left(model), TICKS * model.wheel.tick)
+    match operation:
+        case Advance(ms):
+            return ms <= min(left(model), TICKS * model.wheel.tick)
+        case Jump(by):
+            return -model.now - model.ahead <= by <= left(model)
+    return True
 
 
 def may_start(config: Config, _capabilities: Capabilities) -> bool:

@@ -47,6 +47,7 @@ FALLBACKS = (
     Fallback("AT-32", FIRINGS, given=lambda trace: has("fail", trace)),
     Fallback("AT-31", FIRINGS, RESULT, differs=requests_alone),
     Fallback("AT-08", FIRINGS, RESULT, given=in_chunks),
+    Fallback("AT-13", FIRINGS, given=lambda trace: has("jump", trace)),
     Fallback("AT-03", "remove"),
     Fallback("AT-04", "till"),
     Fallback("AT-05", "leave"),

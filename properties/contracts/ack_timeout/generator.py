@@ -20,6 +20,7 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
     Config,
     Fail,
     Inside,
+    Jump,
     Remove,
     RemoveTill,
     RemoveTopic,
@@ -60,6 +61,7 @@ IN_BATCHES = 3
 MOST_CHUNKS = (2, 3, 9)
 COUNTS = (0, 0, 0, 1, 1, 2, 3, 300, 2**31 - 1)
 MOST_DRAINS = 3
+HOUR = 3_600_000
 
 
 def draw_config(choices: Choices, capabilities: Capabilities) -> Config:
@@ -81,6 +83,7 @@ def makers(model: AckTimeout, choices: Choices, capabilities: Capabilities) -> l
         Maker("remove", (2, 8, 16), pool.remove),
         Maker("till", (0, 2, 8), pool.remove_till),
         Maker("leave", topics, pool.leave),
+        Maker("jump", (0, 0, 1, 3), pool.jump),
         Maker("inside", (0, 2, 4), pool.inside),
         Maker("clear", (0, 0, 1), Clear),
         Maker("stale", (0, 1), Stale),
@@ -152,6 +155,12 @@ class Pool:
         if self.below(3) == 0:
             ms = max(0, model.wheel.tick - (model.now - model.config.clock) % model.wheel.tick + self.below(3) - 1)
         return Advance(min(ms, left(model)))
+
+    def jump(self) -> Jump:
+        """The wall clock is set: by a timeout or a delay, or by an hour."""
+        model = self.model
+        by = min(one_of(self.choices, (*self.near, HOUR)), left(model))
+        return Jump(-by if self.below(2) and by <= model.now + model.ahead else by)
 
 
 def drain(model: AckTimeout, choices: Choices, capabilities: Capabilities) -> Iterator[AnyOperation]:

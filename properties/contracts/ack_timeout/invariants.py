@@ -22,12 +22,14 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
 )
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Invariant, Relation, Step
+from broker_tck.properties.engine.following import asked_after, nothing_left
 from broker_tck.properties.engine.operation import POSITION, Operation, marked
 
 Id = tuple[int, int, int]
 SHIFT = 2**40 + 7_777_777
 """Milliseconds: no multiple of a tick, nor of a power of two."""
 FURTHER = 1_000
+REMOVING = Advance | Stale | Remove | RemoveTill | RemoveTopic | Clear | Close
 
 
 def emissions(step: Step) -> list[Any]:
@@ -131,6 +133,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("AT-61", not_early),
     Invariant("AT-62", not_late),
     Invariant("AT-63", none_removed),
+    Invariant("AT-64", nothing_left, asked_after(Add, REMOVING)),
 )
 
 

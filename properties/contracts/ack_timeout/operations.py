@@ -47,6 +47,10 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The application may do something inside its callback."""
     threads: bool = True
     """While it calls the application back, it may be called from another thread."""
+    jumps: bool = True
+    """Its wall clock may be set."""
+    shows_kept: bool = True
+    """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
 
 
 class Clear(Operation, frozen=True, tag="clear"):
@@ -115,6 +119,17 @@ class Advance(Operation, frozen=True, tag="adv"):
     ms: Duration
 
 
+class Jump(Operation, frozen=True, tag="jump"):
+    """The wall clock is set, forwards or back, and no timer fires; no result.
+
+    All times that are seen are of the clock that never jumps.
+    """
+
+    needs = "jumps"
+
+    by: Annotated[int, Meta(ge=-(2**41), le=2**41)]
+
+
 class Inside(Operation, frozen=True, tag="inside"):
     """The application adds or removes a message, or closes the tracker, inside the next callback; no result.
 
@@ -131,7 +146,7 @@ class Inside(Operation, frozen=True, tag="inside"):
         return to.inside(made[self.what])
 
 
-AnyOperation = Clear | Fail | Close | Stale | Add | Remove | RemoveTill | RemoveTopic | Advance | Inside
+AnyOperation = Clear | Fail | Close | Stale | Add | Remove | RemoveTill | RemoveTopic | Advance | Jump | Inside
 
 
 def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:

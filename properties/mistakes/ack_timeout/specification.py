@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from broker_tck.model.ack_timeout.specification import AckTimeout, Backoff, Calls, Emission, Timer, Wheel
+from typing import Any, cast
+
+from broker_tck.model.ack_timeout.specification import AckTimeout, Backoff, Calls, Config, Emission, Id, Timer, Wheel
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
@@ -15,6 +17,20 @@ of(Wheel.width, look="a tick that is longer than the ack timeout")(
         lambda w, timeout, tick: tick,
     ),
 )
+
+
+@mistake(
+    "AT-10", "ticks of the clock", "Your tracker ticks at multiples of the tick; it must tick from when it is made."
+)
+class TicksOfTheClock(AckTimeout):
+    """The first tick is the next one of the clock."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.timer.armed.clear()
+        self.timer.arm(self.now - self.now % self.wheel.tick + self.wheel.tick)
+
+
 of(Wheel.whole_ticks, look="an ack timeout that is no multiple of the tick")(
     instead(
         "rounded down",
@@ -46,6 +62,20 @@ of(Wheel.due)(
         "Once a message times out, all others do as well; each has an ack timeout of its own.",
         lambda w, message: min(w.held.values()) <= w.fired,
         seen="issue 3059",
+    ),
+)
+
+
+def ticks_by_the_wall_clock(w: Wheel, by: int) -> None:
+    """Count the ticks by which the wall clock was set."""
+    w.fired += by // w.tick
+
+
+of(Wheel.clock_set, look="which clock says what tick it is")(
+    instead(
+        "the wall clock",
+        "Your tracker counts its ticks by the wall clock; it must use a clock that never jumps.",
+        ticks_by_the_wall_clock,
     ),
 )
 
@@ -81,6 +111,21 @@ of(Backoff.due, look="whether the end of a delay is part of it")(
         "an int",
         "Your tracker compares the low 32 bits of times; it must compare all of them.",
         lambda b, message, now: b.waiting[message] % 2**32 <= now % 2**32,
+    ),
+)
+
+
+def waits_by_the_wall_clock(b: Backoff, by: int) -> None:
+    """Have all delays end by the wall clock."""
+    b.waiting = {message: at - by for message, at in b.waiting.items()}
+
+
+of(Backoff.clock_set, look="which clock says when a delay ends")(
+    instead(
+        "the wall clock",
+        "Your tracker waits for its backoff by the wall clock; it must use a clock that never jumps.",
+        waits_by_the_wall_clock,
+        seen="Java",
     ),
 )
 
@@ -300,6 +345,30 @@ class Later(Calls):
         super().call_back(tracker)
 
 
+# ---- What is kept
+
+
+@around(AckTimeout.emit, "AT-64", "ids of the last firing kept")
+def emitted_ids_kept(emit: Method, m: Any, ids: list[Id]) -> list[Emission]:
+    """Your tracker keeps the ids of the last firing; it must let go of them once they came back."""
+    m.last_firing = ids
+    return cast(list[Emission], emit(m, ids))
+
+
+@around(AckTimeout.remove, "AT-64", "acknowledged ids kept")
+def acknowledged_ids_kept(remove: Method, m: Any, ledger: int, entry: int, index: int) -> bool:
+    """Your tracker keeps the id of a message that was acknowledged; it must let go of it."""
+    m.before_ack = m.ids()
+    return bool(remove(m, ledger, entry, index))
+
+
+@around(AckTimeout.clear, "AT-64", "dropped ids kept")
+def dropped_ids_kept(clear: Method, m: Any) -> None:
+    """Your tracker keeps the ids that it drops at a clear or a close; it must let go of them."""
+    m.before_clear = m.ids()
+    clear(m)
+
+
 # ---- What to look at if an invariant is broken
 
 look_at("AT-14", "a timer that is armed twice, or outlives the tracker")
@@ -307,6 +376,7 @@ look_at("AT-60", "ids that are rebuilt from what a container keeps of them")
 look_at("AT-61", "messages that are put into the wrong partition of the wheel")
 look_at("AT-62", "a timer that is not armed again")
 look_at("AT-63", "a message in both stages, of which an ack takes one")
+look_at("AT-64", "a log, a set that a firing fills, or a wheel from which acknowledged messages are not taken out")
 look_at("AT-40", "a timer that outlives its tracker")
 look_at("AT-07", "a stage that a clear forgets")
 look_at("AT-33", "a lock that is held while the application is called")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from broker_tck.implementations.ack_timeout.timing_wheel import TimingWheel
+from collections.abc import Iterable
+
+from broker_tck.implementations.ack_timeout.timing_wheel import Kept, TimingWheel
 from broker_tck.implementations.interface import (
     AckTimeoutConfig,
     AckTimeoutConsumer,
@@ -31,3 +33,14 @@ class WheelLockedWhileItCalls(TimingWheel):
     def _fired(self, timeout: Timeout) -> None:
         with self._lock:
             super()._fired(timeout)
+
+
+@mutant("AT-64", shows="A wheel that skips at its tick what was acknowledged meanwhile.")
+class AcknowledgedStayOnTheWheel(TimingWheel):
+    """Leaves a message that was removed where it is, until its tick."""
+
+    def _take_off(self, kept: Kept) -> None:
+        pass
+
+    def _due(self, filed: Iterable[Kept], now: int) -> Iterable[Kept]:
+        return super()._due([kept for kept in filed if self._kept.get(kept.message[:3]) is kept], now)
