@@ -277,6 +277,10 @@ class AckTimeout(Reference):
         self.counts[message] = count
         return True
 
+    def fill(self, ledger: int, entry: int, n: int, count: int) -> int:
+        """Track n messages. Answers how many were not tracked yet."""
+        return sum([self.add(ledger, entry + i, count, -1, 1) for i in range(n)])
+
     @rule("AT-43", source="UnAckedMessageTracker.size")
     def size(self) -> int:
         """The size is the number of messages that are tracked, in either stage; chunks of a message count once."""

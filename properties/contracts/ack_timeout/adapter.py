@@ -33,6 +33,10 @@ class Adapter(ClientAdapter):
         self.chunks[int(ledger), int(entry)] = chunks  # plain numbers: these may be followed
         return self.tracker.add(self.message(ledger, entry, index), count)
 
+    def fill(self, ledger: int, entry: int, n: int, count: int) -> int:
+        """Track n messages."""
+        return sum([self.add(ledger, entry + i, count, -1, 1) for i in range(n)])
+
     def remove(self, ledger: int, entry: int, index: int) -> Any:
         """A message was acknowledged."""
         return self.tracker.remove(self.message(ledger, entry, index))

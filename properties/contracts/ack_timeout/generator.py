@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from broker_tck.model.ack_timeout.specification import AckTimeout, Id, base
-from broker_tck.properties.contracts.ack_timeout.edges import TICKS, left
+from broker_tck.properties.contracts.ack_timeout.edges import CONTAINERS, MOST_FILLED, TICKS, left
 from broker_tck.properties.contracts.ack_timeout.operations import (
     LAST_ID,
     Add,
@@ -19,6 +19,7 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
     Close,
     Config,
     Fail,
+    Fill,
     Inside,
     Jump,
     Remove,
@@ -28,6 +29,7 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
 )
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.contract import Maker
+from broker_tck.properties.engine.sizes import Sizes
 
 TIMEOUTS = (
     (10_000, 1_000),
@@ -60,6 +62,8 @@ IN_BATCHES = 3
 """One in this number is of a batch."""
 MOST_CHUNKS = (2, 3, 9)
 COUNTS = (0, 0, 0, 1, 1, 2, 3, 300, 2**31 - 1)
+MOST_BEHIND = 1_000
+"""How far behind the first of many messages one is that is asked for by itself."""
 MOST_DRAINS = 3
 HOUR = 3_600_000
 
@@ -79,6 +83,7 @@ def makers(model: AckTimeout, choices: Choices, capabilities: Capabilities) -> l
     topics = (0, 4, 12) if model.config.topics else (0,)
     return [
         Maker("add", (30, 60), pool.add),
+        Maker("fill", (0, 0, 0, 0, 1), pool.fill),
         Maker("adv", (20, 40), pool.advance),
         Maker("remove", (2, 8, 16), pool.remove),
         Maker("till", (0, 2, 8), pool.remove_till),
@@ -109,6 +114,9 @@ class Pool:
             if self.messages and made > 1 and entry - made < self.messages[-1][0][1]:
                 made = 1
             self.messages.append(((ledger + choices.below(ledgers), entry, index), made))
+        self.behind = min(max(message[1] for message, _ in self.messages) + 1, LAST_ID)
+        """From here on entries are messages by themselves."""
+        self.messages.append(((ledger, min(self.behind + choices.below(MOST_BEHIND), LAST_ID), -1), 1))
         entries = {message[:2]: made for message, made in self.messages}
         self.messages = [(message, entries[message[:2]]) for message, _ in self.messages]
         self.alone = [message for message, made in self.messages if made == 1] or [(ledger + ledgers, entry, -1)]
@@ -117,6 +125,7 @@ class Pool:
         whole = tick * model.wheel.ticks
         delays = model.backoff.table or (0,)
         near = (0, 1, tick - 1, tick, tick, tick, tick + 1, whole, whole + tick, *delays[:3], 2 * whole + 2 * tick)
+        self.sizes = Sizes(choices, CONTAINERS)
         self.near = [min(ms, TICKS * tick // 2) for ms in near]
 
     def message(self) -> tuple[Id, int]:
@@ -127,6 +136,11 @@ class Pool:
         """A message is received."""
         (ledger, entry, index), chunks = self.message()
         return Add(ledger, entry, one_of(self.choices, COUNTS), index, chunks)
+
+    def fill(self) -> Fill:
+        """Many messages are received."""
+        n = min(self.sizes.next(), MOST_FILLED, LAST_ID - self.behind)
+        return Fill(self.messages[-1][0][0], self.behind, n, one_of(self.choices, COUNTS))
 
     def remove(self) -> Remove:
         """A message is acknowledged; now and then its entry is."""

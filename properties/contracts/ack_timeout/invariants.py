@@ -14,6 +14,7 @@ from broker_tck.properties.contracts.ack_timeout.operations import (
     Clear,
     Close,
     Config,
+    Fill,
     Inside,
     Remove,
     RemoveTill,
@@ -41,6 +42,8 @@ def parts(operation: Operation) -> list[Id]:
     """The ids that may come back because of an operation, that of the message first."""
     if isinstance(operation, Add):
         return [(operation.ledger, operation.entry - i, operation.index) for i in range(operation.chunks)]
+    if isinstance(operation, Fill):
+        return [(ledger, entry, -1) for ledger, entry in operation.each()]
     return [(operation.ledger, operation.entry, -1)] if isinstance(operation, Inside) else []
 
 
@@ -64,10 +67,11 @@ def tracked(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, Step, 
         operation = step.operation
         if isinstance(operation, Inside | Stale | Close | RemoveTopic) or isinstance(step.result, dict):
             return
-        if isinstance(operation, Add):
+        if isinstance(operation, Add | Fill):
             table = config.backoff or (0,)
             delay = table[min(operation.count, len(table) - 1)]
-            added.setdefault((operation.ledger, operation.entry, operation.index), (now, delay))
+            for message in parts(operation)[: operation.n if isinstance(operation, Fill) else 1]:
+                added.setdefault(message, (now, delay))
         yield index, step, now, added
         now += operation.ms if isinstance(operation, Advance) else 0
         if isinstance(operation, Clear):
@@ -106,7 +110,7 @@ def not_late(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str |
 
 def none_removed(config: Config, steps: Sequence[Step]) -> Iterator[tuple[int, str | None]]:
     """AT-63: what comes back was not removed, as far as messages without chunks tell it."""
-    whole = {message for step in steps for message in parts(step.operation)[1:]}
+    whole = {message for step in steps if isinstance(step.operation, Add) for message in parts(step.operation)[1:]}
     for index, step, _, added in tracked(config, steps):
         for _, ids, _ in emissions(step):
             wrong = [message for message in map(tuple, ids) if message not in added and message not in whole]
@@ -152,7 +156,7 @@ def equal_shifted(config: Any, steps: Sequence[Step], other: Any, others: Sequen
 
 def renamed(config: Config, operations: Sequence[Operation], choices: Choices) -> tuple[Config, list[Operation]] | None:
     """The same with all entries moved."""
-    if any(getattr(operation, "entry", 0) > LAST_ID - FURTHER for operation in operations):
+    if any(getattr(operation, "entry", 0) + getattr(operation, "n", 0) > LAST_ID - FURTHER for operation in operations):
         return None
     return config, [replace(o, entry=o.entry + FURTHER) if marked(type(o), POSITION) else o for o in operations]  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_tck.properties.engine.operation import CLOCK, POSITION, Duration, Operation
+from broker_tck.properties.engine.operation import CLOCK, POSITION, Bulk, Duration, Operation
 
 LAST_ID = 2**63 - 1
 LedgerId = Annotated[int, Meta(ge=0, le=LAST_ID, extra=POSITION)]
@@ -84,6 +84,20 @@ class Add(Operation, frozen=True, tag="add"):
     chunks: Annotated[int, Meta(ge=1, le=64)] = 1
 
 
+class Fill(Operation, frozen=True, tag="fill"):
+    """Track n messages, from ``entry`` on one after another (``add``); result: how many were not tracked yet."""
+
+    unit = "messages"
+    ledger: LedgerId
+    entry: EntryId
+    n: Bulk
+    count: Count
+
+    def each(self) -> Iterator[tuple[int, int]]:
+        """Each message: its ledger and its entry."""
+        return ((self.ledger, entry) for entry in range(self.entry, self.entry + self.n))
+
+
 class Remove(Operation, frozen=True, tag="remove"):
     """A message was acknowledged (``remove``); result: whether it was tracked."""
 
@@ -146,7 +160,7 @@ class Inside(Operation, frozen=True, tag="inside"):
         return to.inside(made[self.what])
 
 
-AnyOperation = Clear | Fail | Close | Stale | Add | Remove | RemoveTill | RemoveTopic | Advance | Jump | Inside
+AnyOperation = Clear | Fail | Close | Stale | Add | Fill | Remove | RemoveTill | RemoveTopic | Advance | Jump | Inside
 
 
 def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]:
@@ -155,5 +169,7 @@ def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]
         case Add(ledger, entry, chunks=chunks):
             yield (ledger, entry), chunks
             yield from (((ledger, entry - i), Add) for i in range(1, chunks))
+        case Fill():
+            yield from ((at, 1) for at in operation.each())
         case Inside("add", ledger, entry):
             yield (ledger, entry), 1
