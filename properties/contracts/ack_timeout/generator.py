@@ -83,7 +83,7 @@ def makers(model: AckTimeout, choices: Choices, capabilities: Capabilities) -> l
     topics = (0, 4, 12) if model.config.topics else (0,)
     return [
         Maker("add", (30, 60), pool.add),
-        Maker("fill", (0, 0, 0, 0, 1), pool.fill),
+        Maker("fill", (0,) * 9 + (1,), pool.fill),
         Maker("adv", (20, 40), pool.advance),
         Maker("remove", (2, 8, 16), pool.remove),
         Maker("till", (0, 2, 8), pool.remove_till),
