@@ -111,4 +111,4 @@ class ForgetfulTracker(Tracker):
 
     def remove(self, message_id: TrackedId) -> bool:
         """A message was acknowledged."""
-        return self.left.pop(message_id[:3], None) is not None
+        return message_id[:3] in self.left and super().remove(message_id)
