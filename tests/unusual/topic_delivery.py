@@ -204,9 +204,9 @@ class Shares:
         self.announced: set[int] = set()
 
     def coming(self) -> set[int]:
-        """The buckets that no firing has announced. One that comes again is not announced."""
+        """The buckets that no firing has announced. One that comes again is not announced, nor one still to come."""
         keys = {key for key, _ in self.held()}
-        self.announced &= {key for key in keys if self.is_due(key)}
+        self.announced &= {key for key in keys if self.moment(key) <= self.clock()}
         return keys - self.announced
 
     def update(self) -> None:
