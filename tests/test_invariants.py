@@ -24,6 +24,7 @@ BREAKERS = {
     "DD-34": "DD-06 buckets.due: strictly_before",
     "DD-35": "DD-35 index.removed: whole_ledgers",
     "DD-39": "DD-38 absent",
+    "DD-41": "DD-06 buckets.due: strictly_before",
     "shift": "DD-05 buckets.key: by_the_tick",
     "order": "DD-11 add: the_answer_is_no",
 }

@@ -78,7 +78,7 @@ class TimeBucket2026(DelayedDelivery):
 
     PROFILE = "timebucket-2026"
     ALIKE = True
-    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34", "DD-39")
+    BREAKS: ClassVar[tuple[str, ...]] = ("DD-34", "DD-39", "DD-41")
     Timer = ReleasedTimer
     Buckets = BucketsOf2026
     count_after_close = counts_on
@@ -89,7 +89,7 @@ class TimeBucket50(DelayedDelivery):
 
     PROFILE = "timebucket-5.0"
     ALIKE = True
-    BREAKS = ("DD-34", "DD-39")
+    BREAKS = ("DD-34", "DD-39", "DD-41")
     Timer = ReleasedTimer
     Buckets = BucketsOf2026
     count_after_close = counts_on
@@ -137,7 +137,7 @@ class TimeBucket2025(DelayedDelivery):
 
     PROFILE = "timebucket-2025"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39", "DD-41")
     NOT_APPLICABLE = ("DD-29",)
     Timer = TimerOf404
     Buckets = BucketsOf404
@@ -160,7 +160,7 @@ class TimeBucket404(DelayedDelivery):
 
     PROFILE = "timebucket-4.0.4"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39", "DD-41")
     Timer = TimerOf404
     Buckets = BucketsOf404
     count_after_close = counts_on
@@ -217,7 +217,7 @@ class TimeBucket401(DelayedDelivery):
 
     PROFILE = "timebucket-4.0.1"
     ALIKE = True
-    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39")
+    BREAKS = ("DD-07", "DD-08", "DD-34", "DD-39", "DD-41")
     NOT_APPLICABLE = ("order",)
     Timer = TimerOf404
     Buckets = BucketsOf404

@@ -311,11 +311,11 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source="follows from DD-19, DD-30 and DD-32",
         needs="shows_kept",
     ),
-    informative(
+    invariant(
         "DD-41",
-        "If a get leaves something due, the asker must get again; the tracker need not arm its timer for it.",
+        "No message waits for ever. The dispatcher asks after a firing and an add, and gets again while `has` says "
+        "yes. In all other cases the timer must fire, but not twice in a row in vain.",
         source="follows from DD-20 and DD-21; PR 26236 and issue 21554 tell of a dispatcher that did not get again",
-        why="the dispatcher asks; the tracker's part is DD-34",
     ),
     informative(
         "DD-36",

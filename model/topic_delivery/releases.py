@@ -174,7 +174,7 @@ class Pip448(TopicDelivery):
 
     PROFILE = "pip-448"
     BREAKS: ClassVar[tuple[str, ...]] = (
-        *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37", "TD-40"),
+        *("TD-04", "TD-33", "TD-34", "TD-35", "TD-36", "TD-37", "TD-40", "TD-43"),
         *("isolation", "keeping"),
     )
     NOT_APPLICABLE: ClassVar[tuple[str, ...]] = ("DD-02", "DD-03", "DD-29", "DD-30", "DD-33", "DD-35", "TD-38", "shift")

@@ -289,11 +289,11 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
         source=MANAGER,
         why="DD-12 and DD-20 have it; as a change of the tick moves no bucket, it takes two times for one message",
     ),
-    informative(
+    invariant(
         "TD-43",
-        "If a get leaves something due, the dispatcher of that view must get again; no timer is owed to it.",
-        source="follows from TD-17; PR 26236 and issue 21554 tell of a dispatcher that did not get again",
-        why="the dispatcher asks; the manager's part is TD-35",
+        "No copy waits for ever. A dispatcher asks when its view is opened, after an add, and when a firing asks it. "
+        "It gets again while `has` says yes. In all other cases the timer must fire, but not twice in a row in vain.",
+        source="follows from TD-17 to TD-19; PR 26236 and issue 21554 tell of a dispatcher that did not get again",
     ),
     informative(
         "TD-29",

@@ -9,6 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from broker_tck.properties.contracts.delayed_delivery import operations as op
+from broker_tck.properties.engine.attended import (
+    Attended,
+    Dispatchers,
+    attended,
+    last_time,
+    looked,
+    nobody_is_forgotten,
+)
 from broker_tck.properties.engine.choices import Choices
 from broker_tck.properties.engine.contract import Invariant, Relation, Step
 from broker_tck.properties.engine.following import asked_after, nothing_left
@@ -159,6 +167,29 @@ def no_old_time(config: op.Config, steps: Sequence[Step]) -> Verdicts:
             yield index, f"the timeout is armed {late} ms too late" if late > 0 else None
 
 
+class Dispatcher(Dispatchers):
+    """The one dispatcher of a tracker."""
+
+    def shown(self) -> tuple[int, list[int]]:
+        """The number of messages, and the times of armed timeouts."""
+        count, armed = self.to.seen()
+        return count, looked(armed)
+
+    def does(self, operation: Any) -> bool:
+        """Whether an operation is no question, and does not end the tracker."""
+        return isinstance(operation, op.Add | op.Fill | op.ResetTick | op.Jump | op.Stale | op.Clear)
+
+    def asks_after(self, operation: Any, result: Any) -> list[tuple[str, ...]]:
+        """It asks after an add, and after a firing that asked for a read."""
+        return [()] if result or isinstance(operation, op.Add | op.Fill) else []
+
+
+class WithADispatcher(Attended, frozen=True, tag="attended"):
+    """Play a trace with a dispatcher at work."""
+
+    dispatchers = Dispatcher
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("DD-07", window),
     Invariant("DD-08", no_bounce),
@@ -167,6 +198,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("DD-35", conservation),
     Invariant("DD-39", no_old_time),
     Invariant("DD-40", nothing_left, asked_after(op.Add, op.Get | op.Clear | op.Close)),
+    Invariant("DD-41", nobody_is_forgotten, attended(WithADispatcher)),
 )
 
 
@@ -185,11 +217,6 @@ def vary_shift(config: Any, operations: Sequence[Operation], choices: Choices) -
         return None  # a released timer keeps its distance from a run at 0, which does not move
     ms = (1 + choices.below(1000)) << max(22, config.tick.bit_length())
     return replace(config, clock=config.clock + ms), [shifted(o, ms) for o in operations]
-
-
-def last_time(o: Any) -> int:
-    """The last time for which an operation adds a message; 0: it adds none."""
-    return getattr(o, "at", 0) + max(0, (getattr(o, "n", 1) - 1) * getattr(o, "apart", 0))
 
 
 def shift(outcome: Callable[[Step, int], Any]) -> Relation:

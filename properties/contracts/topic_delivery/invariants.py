@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.topic_delivery import operations as op
+from broker_tck.properties.engine.attended import Attended, Dispatchers, attended, looked, nobody_is_forgotten
 from broker_tck.properties.engine.contract import Invariant, Step
 from broker_tck.properties.engine.following import StillThere, asked_after, nothing_left
 from broker_tck.properties.engine.operation import Operation
@@ -277,6 +278,52 @@ class NobodyWaits(StillThere, frozen=True, tag="still_there"):
         return seen[0] == 0 and {*seen[4]} <= {STALE}
 
 
+# ---- Dispatchers at work
+
+
+class OfTheViews(Dispatchers):
+    """The dispatchers of all views that are registered."""
+
+    def __init__(self, to: Any) -> None:
+        super().__init__(to)
+        self.registered: dict[str, str] = {}
+        """By the name of a subscription, the handle of its latest view, if that is open."""
+        self.ended = False
+
+    def shown(self) -> tuple[int, list[int]]:
+        """The number of copies, and the times of armed timeouts. No view is asked for that."""
+        count, _, armed, *_ = self.to.glimpsed()
+        return count, looked(armed)
+
+    def does(self, operation: Any) -> bool:
+        """Whether an operation is no question, and no view refuses it."""
+        if isinstance(operation, op.Open):
+            return not self.ended
+        if isinstance(operation, op.Add | op.Fill | op.MarkDelete | op.ResetTick | op.Clear):
+            return operation.handle in self.registered.values()
+        return isinstance(operation, op.Close | op.Jump | op.Stale | op.Shutdown)
+
+    def asks_after(self, operation: Any, result: Any) -> list[tuple[str, ...]]:
+        """A dispatcher asks when its view is opened, after its adds, and when a firing has asked it to read."""
+        if isinstance(operation, op.Open):
+            self.registered[operation.name] = result
+            return [(result,)]
+        if isinstance(operation, op.Close | op.Shutdown):
+            self.ended |= isinstance(operation, op.Shutdown)
+            closed = getattr(operation, "handle", None)
+            self.registered = {n: h for n, h in self.registered.items() if not self.ended and h != closed}
+        if isinstance(operation, op.Add | op.Fill):
+            return [(operation.handle,)]
+        asked = [handle for firing in result for handle in firing[1]] if operation is None else []
+        return [(handle,) for handle in asked if handle in self.registered.values()]
+
+
+class WithDispatchers(Attended, frozen=True, tag="attended"):
+    """Play a trace with the dispatchers of all views at work."""
+
+    dispatchers = OfTheViews
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     Invariant("TD-04", none_early),
     Invariant("TD-33", held_once),
@@ -286,4 +333,5 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("TD-37", nothing_lost),
     Invariant("TD-40", no_old_time),
     Invariant("TD-41", nothing_left, asked_after(op.Add, op.Close | op.Shutdown, NobodyWaits)),
+    Invariant("TD-43", nobody_is_forgotten, attended(WithDispatchers)),
 )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from broker_tck.implementations.delayed_delivery.in_memory import LAST_TIME, NEVER
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
-from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timer
+from broker_tck.implementations.delayed_delivery.timer import DeliveryTimer
+from broker_tck.implementations.interface import Clock, DelayedDeliveryConfig, Position, Timeout, Timer
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
 # ---- Real bugs
@@ -125,3 +126,27 @@ class LatenessIsAnInt(TimeBucketTracker):
         """Change the tick, and how long after its key a bucket is due."""
         super().reset_tick_time(tick)
         self._late &= 2**31 - 1
+
+
+# ---- What only many firings show
+
+
+class PooledTimer(DeliveryTimer):
+    """Takes its timeouts from a pool, to which only cancelled ones return."""
+
+    _pool = 100
+
+    def _arm(self, wake: int, tick: int) -> None:
+        if self._pool:
+            super()._arm(wake, tick)
+
+    def _fired(self, timeout: Timeout) -> bool:
+        self._pool -= 1
+        return super()._fired(timeout)
+
+
+@mutant("DD-41", shows="A timer that is armed no more after many firings.")
+class FiredTimeoutsAreLost(TimeBucketTracker):
+    """Of a pool of 100 timeouts each that fires is lost; after the last one nothing is armed."""
+
+    timer_class = PooledTimer
