@@ -106,15 +106,19 @@ class Chunked(Operation, frozen=True, tag="chunked"):
 
 
 class Spread(Chunked, frozen=True, tag="spread"):
-    """Nack one whose earlier chunks are, two by two, ``below`` ledgers lower (``add_chunked_message``); no result."""
+    """Nack one whose earlier chunks are, two by two, ``below`` ledgers lower (``add_chunked_message``); no result.
+
+    In each ledger they have the same entry ids: that of the last chunk, and one that is ``apart`` lower.
+    """
 
     needs = "chunk_ledgers"
 
     below: Annotated[int, Meta(ge=1, le=65_536)] = 1
 
     def each(self) -> Chunks:
-        entries = super().each()
-        return tuple((at - (len(entries) - i) // 2 * self.below, entry) for i, (at, entry) in enumerate(entries))
+        back = range(self.chunks, 1, -1)  # the first chunk is the furthest from the last
+        earlier = ((self.ledger - n // 2 * self.below, self.entry - n % 2 * self.apart) for n in back)
+        return (*earlier, (self.ledger, self.entry))
 
 
 class Fill(Operation, frozen=True, tag="fill"):

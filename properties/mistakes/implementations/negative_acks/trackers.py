@@ -91,6 +91,14 @@ class ChunksOfOneLedger(SortedBucketsTracker):
         super()._note_chunks(bucket, position, [(position[0], entry) for _, entry in chunks])
 
 
+@mutant("NA-06", shows="Chunks with one entry id in several ledgers.", source="an id has one ledger")
+class ChunksByEntry(SortedBucketsTracker):
+    """It notes the chunks of a message by their entry ids, so of two that share one the first is lost."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[Position]) -> None:
+        super()._note_chunks(bucket, position, [*{entry: (ledger, entry) for ledger, entry in chunks}.values()])
+
+
 class ThreeBlocks(NackBuckets):
     """Buckets of which three blocks are looked at."""
 
