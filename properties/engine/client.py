@@ -63,7 +63,12 @@ class ClientAdapter(ManualTimer):
         self.emissions.append([-(-self.now // MS), sorted(map(tuple, ids)), [], False])
         inner, self.inner = self.inner, []
         for operation in inner:
-            next(self.calls)(partial(operation.on, self))
+            next(self.calls)(partial(self.inside_callback, operation))
+
+    def inside_callback(self, operation: Operation) -> None:
+        """Look at the subject, which may need a lock of its own, and do an operation."""
+        self.seen()
+        operation.on(self)
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Any]) -> None:
         """One request to the broker."""
