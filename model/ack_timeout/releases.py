@@ -21,8 +21,11 @@ def on_the_wheel(model: AckTimeout, message: Id) -> bool:
 def last_chunk_twice(model: AckTimeout, message: Id) -> list[Id]:
     """With a backoff the last chunk comes back twice, as its id is not that of the message; then chunks are forgotten.
 
-    A message that is tracked twice has only its last chunk come back the second time.
+    A message that is tracked twice has only its last chunk come back the second time. So has one of many topics always:
+    its chunks are noted under an id without a topic.
     """
+    if model.config.topics:
+        return [message]
     parts = AckTimeout.parts(model, message)
     model.chunks[message] = 1
     return [*parts, message] if model.backoff.table and len(parts) > 1 else parts

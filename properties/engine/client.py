@@ -65,6 +65,10 @@ class ClientAdapter(ManualTimer):
         for operation in inner:
             next(self.calls)(partial(self.inside_callback, operation))
 
+    def seen(self) -> tuple[Any, ...]:
+        """What is seen of the subject."""
+        raise NotImplementedError
+
     def inside_callback(self, operation: Operation) -> None:
         """Look at the subject, which may need a lock of its own, and do an operation."""
         self.seen()

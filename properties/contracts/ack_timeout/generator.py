@@ -108,7 +108,7 @@ class Pool:
         chunks = one_of(choices, MOST_CHUNKS)
         self.messages: list[tuple[Id, int]] = []
         for _ in range(one_of(choices, SIZES)):
-            made = chunks if not topics and choices.below(IN_CHUNKS) == 0 else 1
+            made = chunks if choices.below(IN_CHUNKS) == 0 else 1
             index = choices.below(3) if made == 1 and choices.below(IN_BATCHES) == 0 else -1
             entry = min(entry + (choices.below(2) if index >= 0 and made == 1 else made), LAST_ID)
             if self.messages and made > 1 and entry - made < self.messages[-1][0][1]:

@@ -44,3 +44,18 @@ class AcknowledgedStayOnTheWheel(TimingWheel):
 
     def _due(self, filed: Iterable[Kept], now: int) -> Iterable[Kept]:
         return super()._due([kept for kept in filed if self._kept.get(kept.message[:3]) is kept], now)
+
+
+@mutant("AT-05", shows="Messages in chunks of a topic that is left.")
+class ChunksStayBehind(TimingWheel):
+    """A topic that is left leaves its messages in chunks behind."""
+
+    def remove_topic_messages(self, topic: str) -> int:
+        """A topic was left; how many of its messages were tracked."""
+        in_chunks = {position: kept for position, kept in self._kept.items() if kept.message.chunks}
+        whole = super().remove_topic_messages(topic)
+        left = {position: kept for position, kept in in_chunks.items() if position not in self._kept}
+        self._kept.update(left)
+        for kept in left.values():
+            self._file(kept)
+        return whole - len(left)
