@@ -274,7 +274,7 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
         "",
         "5 walks for each class and profile, and at most 5 for each rule that a profile breaks",
         "pulsar-3.0.7/in-memory: no trace found in 5 walks for DD-21, DD-22, DD-32, DD-38, DD-39",
-        "pulsar-4.2.4/in-memory: no trace found in 5 walks for DD-22, DD-33, DD-38, DD-34, DD-39",
+        "pulsar-4.2.4/in-memory: no trace found in 5 walks for DD-22, DD-33, DD-38, DD-34, DD-39, DD-41",
         "pulsar-4.2.4/cursor-tree-set: no trace found in 5 walks for CC-04, CC-P14, CC-P16, CC-P17",
         "--walks 50 takes longer and finds more",
     ]
