@@ -144,9 +144,14 @@ class Subject:
 
     @property
     def out_of_reach(self) -> set[str]:
-        """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract."""
+        """The rules that cannot be checked on a subject without what this one lacks, and in no walk of the contract.
+
+        A program is asked for traces alone, so no invariant that asks for more.
+        """
         needs = map(self.contract.needing, self.lacked)
-        return {*self.contract.beyond, *chain.from_iterable(needs)}
+        played = {each.number for each in self.contract.invariants if each.part is not tuple}
+        unplayed = played if isinstance(self.factory, Spoken) else set[str]()
+        return {*self.contract.beyond, *chain.from_iterable(needs), *unplayed}
 
 
 class Modelled(Subject):

@@ -134,7 +134,7 @@ class LatenessIsAnInt(TimeBucketTracker):
 class PooledTimer(DeliveryTimer):
     """Takes its timeouts from a pool, to which only cancelled ones return."""
 
-    _pool = 100
+    _pool = 58
 
     def _arm(self, wake: int, tick: int) -> None:
         if self._pool:
@@ -147,6 +147,6 @@ class PooledTimer(DeliveryTimer):
 
 @mutant("DD-41", shows="A timer that is armed no more after many firings.")
 class FiredTimeoutsAreLost(TimeBucketTracker):
-    """Of a pool of 100 timeouts each that fires is lost; after the last one nothing is armed."""
+    """Of a pool of 58 timeouts each that fires is lost; after the last one nothing is armed."""
 
     timer_class = PooledTimer
