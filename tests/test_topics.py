@@ -12,7 +12,7 @@ from broker_tck.implementations.interface import Position
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
 from broker_tck.implementations.topic_delivery.tracker_each import TrackerEach
-from broker_tck.model.reference import UNDEFINED
+from broker_tck.model.reference import UNDEFINED, Allowed
 from broker_tck.model.topic_delivery.specification import TopicDelivery
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
 from broker_tck.properties.engine.check import Difference, first_difference, record
@@ -84,6 +84,21 @@ def test_answer_no_arms_what_a_step_back_has_left_unarmed() -> None:
     steps = record(trace.operations, TopicDelivery(trace.config))
     assert [step.seen[2] for step in steps[-3:]] == [[], [1_700_000_001_536], []]
     assert steps[-1].result == [[1_700_000_001_536, ["A1"]]]
+
+
+def test_tracker_may_look_at_its_clock_at_calls_alone() -> None:
+    """Without a call while the clock is back, a tracker may take the first firing for one that was not undone."""
+    text = "topic-delivery ideal tick=500 clock=1700000000001; open A; add A1 0 0 +501; add A1 0 0 +511; adv 1518"
+    trace = from_text(f"{text}; jump -3599234; adv 3597971; add A1 0 0 +756")
+    topic = TopicDelivery(trace.config)
+    for operation in trace.operations:
+        operation.on(topic)
+    armed = topic.armed()
+    assert isinstance(armed, Allowed)
+    assert [at for at in range(1_700_000_000_257, 1_700_000_000_999) if armed.permits([at])] == [
+        1_700_000_000_257,
+        1_700_000_000_512,
+    ]
 
 
 # ---- The adapter, and what handles mean

@@ -62,7 +62,7 @@ class TopicTimer(WallTimer):
 
     @rule("TD-38", source="no report upstream is known", needs="jumps", when=lambda t, told: told > t.reading())
     def announced(self, told: int) -> int | None:
-        """If the clock is set back before a firing, what that firing has announced must be announced again."""
+        """If a call finds the clock before a firing, what that firing has announced must be announced again."""
         return told if told <= self.reading() else None
 
     def look(self) -> None:
@@ -125,8 +125,9 @@ class TopicTimer(WallTimer):
             self.keep(self.after(way, update) for way in ways)
 
     def every_way(self) -> list[Way]:
-        """What may be known before an update."""
-        return [late for way in (self.way(), *self.ways) for late in way.late(self.now)]
+        """What may be known before an update, which looks at the clock."""
+        looked = [each for way in (self.way(), *self.ways) for each in way.looked_at(self.now)]
+        return [late for way in dict.fromkeys(looked) for late in way.late(self.now)]
 
     def allowed(self, update: Callable[[], None]) -> list[int] | Allowed:
         """The times of all armed timeouts. After a step of the clock, any call may have updated the timer."""
