@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kit import run_subject
 from unusual.ack_timeout import DeadlineHeap, Lives, Recounted
-from unusual.active_cursors import EagerCursors, LoggedCursors
+from unusual.active_cursors import EagerCursors, LoggedCursors, Rows, Treap
 from unusual.bucket_delivery import ArmingBuckets
 from unusual.entry_cache import CopyingCaches, PassingCaches
 
@@ -17,6 +17,8 @@ UNUSUAL = (
     Lives,
     LoggedCursors,
     EagerCursors,
+    Rows,
+    Treap,
     CopyingCaches,
     PassingCaches,
     ArmingBuckets,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from heapq import heappop, heappush
+from random import Random
 from typing import Any, ClassVar, NamedTuple
 
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
@@ -272,3 +273,229 @@ class EagerCursors:
 
     def has_durable_cursors(self) -> bool:
         return self.durable
+
+
+class Rows:
+    """Three arrays side by side, which are searched from their ends. The last row takes the place of a removed one.
+
+    Positions are kept as lists, and those of two cursors are never compared: a rank counts what is not above.
+    """
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.config, self.clock, self.changes, self.since = config, clock, 0, clock()
+        self.cursors: list[Cursor] = []
+        self.ledgers: list[int | None] = []
+        self.entries: list[int | None] = []
+
+    def row(self, name: str) -> int:
+        """The row of a name; -1 if it has none."""
+        return next((at for at in range(self.size() - 1, -1, -1) if self.cursors[at].name == name), -1)
+
+    def write(self, row: int, position: Position | None) -> None:
+        """Write a position into a row."""
+        self.changes += 1
+        self.ledgers[row], self.entries[row] = position or (None, None)
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        if (row := self.row(cursor.name)) < 0:
+            self.cursors.append(cursor)
+            self.ledgers.append(None)
+            self.entries.append(None)
+        self.write(row, position)
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        row = self.row(cursor.name)
+        if row >= 0 and (position or self.ledgers[row] is not None):
+            self.write(row, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        if (row := self.row(name)) < 0:
+            return False
+        for column in (self.cursors, self.ledgers, self.entries):
+            last = column.pop()
+            if row < len(column):
+                column[row] = last  # type: ignore[index]  # of its own column
+        self.changes, self.since = self.changes + 1, self.clock()
+        return True
+
+    def get(self, name: str) -> Cursor | None:
+        row = self.row(name)
+        return self.cursors[row] if row >= 0 else None
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return reversed(self.cursors)
+
+    def size(self) -> int:
+        return len(self.cursors)
+
+    def slowest(self) -> int:
+        """The last row of the least ledger and entry; -1 if none has any."""
+        least = min((ledger for ledger in self.ledgers if ledger is not None), default=None)
+        rows = [row for row, ledger in enumerate(self.ledgers) if ledger == least is not None]
+        entry = min((self.entries[row] or 0 for row in rows), default=0)
+        return next((row for row in reversed(rows) if self.entries[row] == entry), -1)
+
+    def position(self, row: int) -> Any:
+        """What is in a row, as a list."""
+        return None if row < 0 or self.ledgers[row] is None else [self.ledgers[row], self.entries[row]]
+
+    def get_slowest_cursor_position(self) -> Any:
+        return self.position(self.slowest())
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        own = self.position(self.row(cursor.name))
+        places = (self.position(row) for row in range(self.size()))
+        return 0 if own is None else sum(not place > own for place in places if place)
+
+    def get_cursor_with_oldest_position(self) -> Any:
+        row = self.slowest()
+        return None if row < 0 else [self.cursors[row], self.position(row), self.changes]
+
+    def should_cache_added_entry(self) -> bool:
+        return self.size() > 0 or self.clock() < self.since + self.config.grace
+
+    def has_durable_cursors(self) -> bool:
+        return not all(not cursor.durable for cursor in self.cursors)
+
+
+class Node:
+    """A position in a treap, with the names of those that are there."""
+
+    def __init__(self, position: Position, priority: int) -> None:
+        self.position, self.priority = position, priority
+        self.left: Node | None = None
+        self.right: Node | None = None
+        self.names: list[str] = []
+        self.total = 0
+
+    def count(self) -> Node:
+        """How many are in this tree, anew."""
+        self.total = len(self.names) + sum(each.total for each in (self.left, self.right) if each)
+        return self
+
+
+def split(tree: Node | None, position: Position) -> tuple[Node | None, Node | None]:
+    """What is before a position, and the rest."""
+    if tree is None:
+        return None, None
+    if tree.position < position:
+        tree.right, rest = split(tree.right, position)
+        return tree.count(), rest
+    first, tree.left = split(tree.left, position)
+    return first, tree.count()
+
+
+def join(left: Node | None, right: Node | None) -> Node | None:
+    """Two trees as one: all of the first is before the second."""
+    if left is None or right is None:
+        return left or right
+    if left.priority > right.priority:
+        left.right = join(left.right, right)
+        return left.count()
+    right.left = join(left, right.left)
+    return right.count()
+
+
+class Treap:
+    """A tree of positions with random priorities, each with how many are below it; those without are beside it.
+
+    Who comes last to a position is the first that is told of. A removal is noted by the time at which its grace ends.
+    """
+
+    contract: ClassVar = "active-cursors"
+    profiles: ClassVar = ("ideal",)
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        self.config, self.clock, self.version, self.chance = config, clock, 0, Random(0)
+        self.ends = clock() + config.grace
+        self.tree: Node | None = None
+        self.there: dict[str, tuple[Cursor, Position | None]] = {}
+
+    def put(self, cursor: Cursor, position: Position | None) -> None:
+        """Have a cursor at a position, wherever it was."""
+        known, before = self.there.get(cursor.name, (cursor, None))
+        self.version += 1
+        self.leave(cursor.name, before)
+        self.there[cursor.name] = known, position
+        if position is not None:
+            first, node, rest = self.apart(position)
+            node = node or Node(position, self.chance.getrandbits(32))
+            node.names.insert(0, cursor.name)
+            self.tree = join(join(first, node.count()), rest)
+
+    def apart(self, position: Position) -> tuple[Node | None, Node | None, Node | None]:
+        """The tree in three: before a position, at it, behind it."""
+        first, rest = split(self.tree, position)
+        return first, *split(rest, (position[0], position[1] + 1))
+
+    def leave(self, name: str, position: Position | None) -> None:
+        """A cursor leaves a position, if it has one."""
+        if position is not None:
+            first, node, rest = self.apart(position)
+            if node:
+                node.names.remove(name)
+            self.tree = join(join(first, node.count() if node and node.names else None), rest)
+
+    def add(self, cursor: Cursor, position: Position | None) -> None:
+        self.put(cursor, position)
+
+    def update_cursor(self, cursor: Cursor, position: Position | None) -> None:
+        if cursor.name in self.there and (position or self.there[cursor.name][1]):
+            self.put(cursor, position)
+
+    def remove_cursor(self, name: str) -> bool:
+        if name not in self.there:
+            return False
+        self.leave(name, self.there.pop(name)[1])
+        self.version += 1
+        self.ends = self.clock() + self.config.grace
+        return True
+
+    def get(self, name: str) -> Cursor | None:
+        return self.there[name][0] if name in self.there else None
+
+    def __iter__(self) -> Iterator[Cursor]:
+        yield from self.in_order(self.tree)
+        yield from [cursor for cursor, position in self.there.values() if position is None]
+
+    def in_order(self, tree: Node | None) -> Iterator[Cursor]:
+        """The cursors of a tree, the slowest first."""
+        if tree:
+            yield from self.in_order(tree.left)
+            yield from [self.there[name][0] for name in tree.names]
+            yield from self.in_order(tree.right)
+
+    def size(self) -> int:
+        return len(self.there)
+
+    def first(self) -> Node | None:
+        """The slowest of all."""
+        node = self.tree
+        while node and node.left:
+            node = node.left
+        return node
+
+    def get_slowest_cursor_position(self) -> Position | None:
+        first = self.first()
+        return first and first.position
+
+    def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
+        own, total, node = self.there.get(cursor.name, (cursor, None))[1], 0, self.tree
+        while node and own is not None:
+            passes = node.position <= own
+            total += len(node.names) + (node.left.total if node.left else 0) if passes else 0
+            node = node.right if passes else node.left
+        return total
+
+    def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:
+        first = self.first()
+        return first and (self.there[first.names[0]][0], first.position, self.version)
+
+    def should_cache_added_entry(self) -> bool:
+        return bool(self.there) or self.ends > self.clock()
+
+    def has_durable_cursors(self) -> bool:
+        return True in {cursor.durable for cursor, _ in self.there.values()}
