@@ -7,7 +7,7 @@ from kit import run_subject
 from unusual.ack_timeout import DeadlineHeap, Lives, Recounted
 from unusual.active_cursors import EagerCursors, LoggedCursors, Rows, Treap
 from unusual.bucket_delivery import ArmingBuckets
-from unusual.entry_cache import CopyingCaches, PassingCaches
+from unusual.entry_cache import CopyingCaches, PassingCaches, SegmentedCaches, TableCaches
 
 from broker_tck.properties.engine.subjects import declared
 
@@ -21,6 +21,8 @@ UNUSUAL = (
     Treap,
     CopyingCaches,
     PassingCaches,
+    SegmentedCaches,
+    TableCaches,
     ArmingBuckets,
 )
 

@@ -314,10 +314,10 @@ class Rows:
     def remove_cursor(self, name: str) -> bool:
         if (row := self.row(name)) < 0:
             return False
-        for column in (self.cursors, self.ledgers, self.entries):
-            last = column.pop()
-            if row < len(column):
-                column[row] = last  # type: ignore[index]  # of its own column
+        columns: tuple[list[Any], ...] = self.cursors, self.ledgers, self.entries
+        for column in columns:
+            column[row] = column[-1]
+            column.pop()
         self.changes, self.since = self.changes + 1, self.clock()
         return True
 
@@ -480,7 +480,7 @@ class Treap:
 
     def get_slowest_cursor_position(self) -> Position | None:
         first = self.first()
-        return first and first.position
+        return first.position if first else None
 
     def get_number_of_cursors_at_same_position_or_before(self, cursor: Cursor) -> int:
         own, total, node = self.there.get(cursor.name, (cursor, None))[1], 0, self.tree
@@ -492,7 +492,7 @@ class Treap:
 
     def get_cursor_with_oldest_position(self) -> tuple[Cursor, Position, int] | None:
         first = self.first()
-        return first and (self.there[first.names[0]][0], first.position, self.version)
+        return (self.there[first.names[0]][0], first.position, self.version) if first else None
 
     def should_cache_added_entry(self) -> bool:
         return bool(self.there) or self.ends > self.clock()
