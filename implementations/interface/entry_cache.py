@@ -228,7 +228,7 @@ class EntryCaches(Protocol):
         """The bytes of all caches."""
 
     def get_counters(self) -> tuple[int, int, int]:
-        """Insertions, removals of whatever kind, and size passes that had something to do."""
+        """Insertions, removals of whatever kind, and ordered or scheduled size passes that had something to do."""
 
 
 @runtime_checkable

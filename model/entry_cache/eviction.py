@@ -195,5 +195,5 @@ class Manager(Part):
 
     @rule("EC-40", source="RangeEntryCacheManagerImpl", needs="manager")
     def count_pass(self) -> None:
-        """The counters count insertions, all removals of entries, and size passes that had something to do."""
+        """The counters count insertions, removals of entries, and ordered or scheduled size passes with work to do."""
         self.passes += 1
