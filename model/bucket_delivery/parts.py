@@ -295,7 +295,7 @@ class Timer(timer.WallTimer):
 
     @rule("BD-42")
     def fire_at_once(self) -> None:
-        """When a load ends, the timer fires at once, in place of the timeout that was armed."""
+        """When a load ends, or no segment is left to load, the timer fires at once, in place of what was armed."""
         self.cancel()
         self.forget(self.reading())
         self.arm_at(self.reading())

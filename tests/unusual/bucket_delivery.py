@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import UserList
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,13 +14,18 @@ from pyroaring import BitMap
 
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
+    BUCKET_PROPERTY_PREFIX,
     BucketDeliveryConfig,
+    BucketNotExistException,
+    BucketSnapshotPersistenceException,
     BucketSnapshotStorage,
     Clock,
     CursorProperties,
     DelayedIndex,
     Done,
+    InvalidSnapshotException,
     SegmentMetadata,
+    Timeout,
     Timer,
 )
 
@@ -148,3 +156,293 @@ class ArmingBuckets(BucketTracker):
         super().__init__(config, clock, timer, storage, cursor)
         if self.get_number_of_delayed_messages():
             self.has_message_available()
+
+
+def waited(call: Callable[..., None], *arguments: Any, attempts: int = 4) -> Any:
+    """What a call comes to that ends before it returns. What was not persisted is tried again."""
+    results: list[Any] = []
+    call(*arguments, results.append)
+    if isinstance(results[0], BucketSnapshotPersistenceException) and attempts > 1:
+        return waited(call, *arguments, attempts=attempts - 1)
+    if isinstance(results[0], Exception):
+        raise results[0]
+    return results[0]
+
+
+class Line(NamedTuple):
+    """An index on the shelf, and whether it is one of the growing bucket."""
+
+    index: DelayedIndex
+    grows: bool
+
+
+@dataclass
+class Volume:
+    """A sealed bucket: the lines that were not read yet are in the storage, and named here."""
+
+    ledgers: range
+    number: int
+    segment: int
+    unread: list[list[tuple[int, int]]]
+    boundary: DelayedIndex
+
+    @property
+    def key(self) -> str:
+        """Its property."""
+        return f"{BUCKET_PROPERTY_PREFIX}_{self.ledgers[0]}_{self.ledgers[-1]}"
+
+
+class OneShelf:
+    """All indexes in memory stand on one sorted shelf, those that grow among them; buckets have no queue of their own.
+
+    Positions behind what was read are kept as lists, until they are read. The timer is armed when it has recovered.
+    """
+
+    contract: ClassVar = "bucket-delivery"
+    profiles: ClassVar = ("ideal",)
+    capabilities: ClassVar = dict.fromkeys(("calls_under_way", "maintenance"), False)
+
+    def __init__(
+        self,
+        config: BucketDeliveryConfig,
+        clock: Clock,
+        timer: Timer,
+        storage: BucketSnapshotStorage,
+        cursor: CursorProperties,
+    ) -> None:
+        self.config, self.clock, self.timer, self.storage, self.cursor = config, clock, timer, storage, cursor
+        self.tick, self.run, self.armed = config.tick, -config.tick, None
+        self.wipe()
+        self.recover()
+        self.rearm()
+
+    run: int
+    armed: tuple[int, Timeout] | None
+    """The moment that it is for, and the timeout."""
+
+    def wipe(self) -> None:
+        """Hold nothing."""
+        self.held: dict[tuple[int, int], int] = {}
+        """The time of each position; -1 if a snapshot has it."""
+        self.shelf: list[Line] = []
+        self.grown: range | None = None
+        self.volumes: list[Volume] = []
+
+    # ---- Reading and writing
+
+    def cut_off(self) -> int:
+        return self.clock() if self.config.strict else self.clock() + self.tick
+
+    def is_true(self, index: DelayedIndex) -> bool:
+        return self.held.get(index[1:]) in (-1, index[0])
+
+    def meets(self, ledgers: range) -> bool:
+        return any(v.ledgers[0] <= ledgers[-1] and ledgers[0] <= v.ledgers[-1] for v in self.volumes)
+
+    def write(self, ledgers: range) -> None:
+        """Make a volume of what grows."""
+        grows = [line.index for line in self.shelf if line.grows and self.is_true(line.index)]
+        self.shelf = [line for line in self.shelf if not line.grows]
+        limit = {-1: len(grows), 0: 1}.get(self.config.max_indexes, self.config.max_indexes)
+        segments: list[list[DelayedIndex]] = []
+        for index in grows:
+            if segments and len(segments[-1]) < limit and index[0] - segments[-1][0][0] < self.config.time_step:
+                segments[-1].append(index)
+            else:
+                segments.append([index])
+        if segments:
+            unread = [[index[1:] for index in segment] for segment in segments[1:]]
+            volume = Volume(ledgers, 0, 1, unread, segments[0][-1])
+            self.volumes.append(volume)
+            self.put_down(segments[0])
+            described = [describe(segment) for segment in segments]
+            volume.number = waited(self.storage.create_bucket_snapshot, described, segments, volume.key)
+            waited(self.cursor.put_cursor_property, volume.key, f"{volume.number}")
+            if self.first() <= self.cut_off():
+                self.fire_now()
+
+    def put_down(self, segment: Sequence[DelayedIndex]) -> None:
+        for index in segment:
+            insort(self.shelf, Line(index, False))
+
+    def read_on(self, volume: Volume) -> None:
+        """Read the next segment of a volume, or be done with it."""
+        self.fire_now()
+        if volume.unread:
+            volume.segment += 1
+            positions = volume.unread.pop(0)
+            try:
+                segments = waited(
+                    self.storage.get_bucket_snapshot_segment, volume.number, volume.segment, volume.segment
+                )
+            except (BucketNotExistException, InvalidSnapshotException):
+                for position in chain(positions, *volume.unread):
+                    self.held.pop(position, None)
+            else:
+                volume.boundary = segments[0][-1]
+                return self.put_down(segments[0])
+        self.volumes.remove(volume)
+        return self.burn(volume.number, volume.key)
+
+    def burn(self, number: int, key: str) -> None:
+        waited(self.storage.delete_bucket_snapshot, number)
+        waited(self.cursor.remove_cursor_property, key)
+
+    def recover(self) -> None:
+        """Read what the keys lead to; burn what is of no use when all is read."""
+        useless, found = [], []
+        for key, number in self.cursor.get_cursor_properties().items():
+            if key.startswith(BUCKET_PROPERTY_PREFIX):
+                first, last = map(int, key.split("_")[-2:])
+                found.append((first, -last, int(number), key))
+        for first, last, number, key in sorted(found):
+            ledgers = range(first, 1 - last)
+            if self.meets(ledgers) or not self.take_over(ledgers, number):
+                useless.append((number, key))
+        for each in useless:
+            self.burn(*each)
+
+    def take_over(self, ledgers: range, number: int) -> bool:
+        """Whether a snapshot is worth it: one that is there, and not due as a whole."""
+        try:
+            described = waited(self.storage.get_bucket_snapshot_metadata, number)
+            skipped = sum(segment.max_schedule_timestamp <= self.cut_off() for segment in described)
+            if skipped == len(described):
+                return False
+            (read,) = waited(self.storage.get_bucket_snapshot_segment, number, skipped + 1, skipped + 1)
+        except (BucketNotExistException, InvalidSnapshotException):
+            return False
+        names = [
+            [(ledger, entry) for ledger, bits in maps.items() for entry in BitMap.deserialize(bits)]
+            for _, _, maps in described[skipped:]
+        ]
+        self.held |= dict.fromkeys(chain(*names), -1)
+        self.put_down(read)
+        self.volumes.append(Volume(ledgers, number, skipped + 1, names[1:], read[-1]))
+        return True
+
+    # ---- What the dispatcher asks for
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        position = ledger_id, entry_id
+        if deliver_at < 0 or deliver_at <= self.cut_off():
+            self.held.pop(position, None)
+            return False
+        if position not in self.held:
+            own, grown = range(ledger_id, ledger_id + 1), self.grown
+            if grown and grown[-1] < ledger_id and not self.meets(own):
+                enough = sum(line.grows for line in self.shelf) >= max(self.config.min_index_count, 1)
+                if enough or self.meets(range(grown[-1], ledger_id)):
+                    self.grown = None
+                    self.write(grown)
+            grows = not self.meets(own) and (self.grown is None or ledger_id >= self.grown[-1])
+            if grows:
+                self.grown = range(self.grown[0] if self.grown else ledger_id, ledger_id + 1)
+            insort(self.shelf, Line((deliver_at, *position), grows))
+            self.held[position] = deliver_at
+            self.rearm()
+        return True
+
+    def contains_message(self, ledger_id: int, entry_id: int) -> bool:
+        return (ledger_id, entry_id) in self.held
+
+    def has_message_available(self) -> bool:
+        due = bool(self.held) and self.first() <= self.cut_off()
+        if not due:
+            self.rearm()
+        return due
+
+    def get_scheduled_messages(self, max_messages: int) -> Sequence[tuple[int, int]]:
+        self.stop_growing()
+        given: list[tuple[int, int]] = []
+        mark = (self.cursor.get_mark_deleted_position() or (-1, -1))[0]
+        while len(given) < max_messages:
+            line = next((line for line in self.shelf if not line.grows), None)
+            if line is None:
+                break
+            at, *position = line.index
+            ends = [volume for volume in self.volumes if volume.boundary == line.index]
+            if at > self.cut_off() and (ends or position[0] >= mark):
+                break
+            for volume in ends[:1]:
+                self.read_on(volume)
+            self.shelf.remove(line)
+            if position[0] < mark or self.is_true(line.index):
+                there = self.held.pop(line.index[1:], None) is not None
+                given += [line.index[1:]] * (there and position[0] >= mark)
+        self.rearm()
+        return tuple(sorted(given))
+
+    def stop_growing(self) -> None:
+        """What is due does not grow any more."""
+        due = [line for line in self.shelf if line.index[0] <= self.cut_off()]
+        self.shelf[: len(due)] = [Line(line.index, False) for line in due]
+
+    # ---- The timer
+
+    def first(self) -> int:
+        return self.shelf[0].index[0] if self.shelf else 2**63
+
+    def rearm(self) -> None:
+        """Have the timer fire when the first index is due."""
+        first = self.first() if self.held else None
+        if self.armed and self.armed[0] == first:
+            return
+        self.disarm()
+        if first is not None and self.clock() < first < 2**63:
+            earliest = self.run + self.tick if 0 <= self.run <= self.clock() else first
+            self.armed = first, self.timer.new_timeout(max(first, earliest), self.fired)
+
+    def fire_now(self) -> None:
+        """Have the timer fire now, for no moment, in place of what is armed."""
+        self.disarm()
+        self.armed = -1, self.timer.new_timeout(self.clock(), self.fired)
+
+    def disarm(self) -> None:
+        if self.armed:
+            self.armed[1].cancel()
+        self.armed = None
+
+    def fired(self, timeout: Timeout) -> bool:
+        if not self.armed or self.armed[1] is not timeout:
+            return False
+        self.armed, self.run = None, self.clock()
+        self.stop_growing()
+        return True
+
+    # ---- The rest
+
+    def should_pause_all_deliveries(self) -> bool:
+        return False
+
+    def reset_tick_time(self, tick: int) -> None:
+        self.tick = tick
+
+    def get_number_of_delayed_messages(self) -> int:
+        return len(self.held)
+
+    def clear(self) -> None:
+        volumes = self.volumes
+        self.wipe()
+        for volume in volumes:
+            self.burn(volume.number, volume.key)
+
+    def close(self, done: Done[None]) -> None:
+        self.disarm()
+        self.wipe()
+        done(None)
+
+    def get_buckets(self) -> Any:
+        rows = sorted(self.volumes, key=lambda volume: volume.ledgers[0])
+        return [(v.ledgers[0], v.ledgers[-1], v.segment, v.segment + len(v.unread)) for v in rows]
+
+    def get_queue_sizes(self) -> tuple[int, int]:
+        grows = sum(line.grows for line in self.shelf)
+        return len(self.shelf) - grows, grows
+
+
+def describe(segment: Sequence[DelayedIndex]) -> SegmentMetadata:
+    """What a snapshot says of a segment: the ledgers last first."""
+    ledgers = sorted({ledger for _, ledger, _ in segment}, reverse=True)
+    maps = {at: BitMap(entry for _, ledger, entry in segment if ledger == at).serialize() for at in ledgers}
+    return SegmentMetadata(segment[0][0], segment[-1][0], maps)
