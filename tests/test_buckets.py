@@ -165,6 +165,20 @@ def of_kind(kind: Any, text: str) -> Any:
     return first_difference(trace.operations, model, adapter)
 
 
+class ClearsFromTheEnd(BucketTracker):
+    """Deletes the last bucket first when it is cleared."""
+
+    def clear(self) -> None:
+        self._reading.forget_load()
+        self._snapshots.give_up([*self._memory.clear()][::-1])
+
+
+@pytest.mark.parametrize("ended", ["complete 0; complete 1", "complete 1; complete 0", "fail 0; complete 0"])
+def test_calls_of_one_operation_may_be_made_in_any_order(ended: str) -> None:
+    two_stored = "add 0 0 +1; add 1 0 +1; add 2 0 +1; complete 0; complete 0; complete 0; complete 0"
+    assert of_kind(ClearsFromTheEnd, f"ideal min_index_count=1; {two_stored}; clear; {ended}") is None
+
+
 def test_walks_go_on_with_a_tracker_that_arms_its_timer_unasked() -> None:
     def adapted(config: Config, capabilities: Capabilities) -> Adapter:
         return Adapter(ArmsAfterRecovery, config, capabilities)

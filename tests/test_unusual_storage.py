@@ -6,7 +6,7 @@ import pytest
 from kit import run_subject
 from unusual.ack_timeout import DeadlineHeap, Lives, Recounted
 from unusual.active_cursors import EagerCursors, LoggedCursors, Rows, Treap
-from unusual.bucket_delivery import ArmingBuckets
+from unusual.bucket_delivery import ArmingBuckets, Errands, OneShelf
 from unusual.entry_cache import CopyingCaches, PassingCaches, SegmentedCaches, TableCaches
 
 from broker_tck.properties.engine.subjects import declared
@@ -24,6 +24,8 @@ UNUSUAL = (
     SegmentedCaches,
     TableCaches,
     ArmingBuckets,
+    OneShelf,
+    Errands,
 )
 
 

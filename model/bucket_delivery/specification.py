@@ -395,7 +395,7 @@ class Tracker(Part):
 
     @rule("BD-42", when=lambda t: t.timer.target is not None or t.held.count() > 0)
     def gave(self) -> None:
-        """A get brings the timer up to date."""
+        """A get brings the timer up to date, unless a load is under way."""
         self.update_timer()
 
     def given(self, most: int) -> list[Position]:
@@ -421,7 +421,10 @@ class Tracker(Part):
 
     @rule("BD-19", source=f"{TRACKER}, PR 26251")
     def comes_out(self, index: Index, cutoff: int) -> bool:
-        """Indexes leave the queue by time, ledger and entry, while they are due and the next segment is loaded."""
+        """Indexes leave the queue by time, ledger and entry, while they are due and the next segment is loaded.
+
+        None leaves it during a load.
+        """
         orphan = self.is_orphan(index[1])
         bucket = self.loading.ending(index, orphan)
         if index[0] > cutoff and (bucket or not orphan):
@@ -741,7 +744,7 @@ class BucketDelivery(Reference):
             [[low[0], high[0], bucket.current, len(bucket.about)] for low, high, bucket in t.placed.pieces],
             [len(t.shared), len(t.mutable.queue)],
             t.armed(),
-            [call.label for call in self.durable.calls.waiting],
+            self.durable.labels(),
             {name(ledgers): str(number) for ledgers, number in self.durable.keys.items()},
         )
 
@@ -750,8 +753,7 @@ class BucketDelivery(Reference):
         t = self.tracker
         if t is None:
             return NOTHING
-        waiting = self.durable.calls.waiting
-        return t.held.count(), None, None, t.armed(), [call.label for call in waiting], None
+        return t.held.count(), None, None, t.armed(), self.durable.labels(), None
 
 
 def permuted(keys: list[Range], number: int) -> list[Range]:

@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
+from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Part, rule
 
 # ---- What is to come
@@ -202,6 +203,26 @@ class Durable:
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
         self.answers_at_once = False
         """Whether calls take effect and end as they are made."""
+        self.shown: dict[int, Call] = {}
+        """By identity, the calls that were under way at the last look."""
+
+    def labels(self) -> list[str] | Allowed:
+        """What waits to be ended, as it was made. Of calls that were made since the last look, the order is free."""
+        waiting = self.calls.waiting
+        labels = [call.label for call in waiting]
+        old = sum(id(call) in self.shown for call in waiting)
+        self.shown = {id(call): call for call in waiting}
+        if len(waiting) < old + 2:
+            return labels
+
+        def permits(seen: list[str]) -> bool:
+            return seen[:old] == labels[:old] and sorted(seen) == sorted(labels)
+
+        def follow(seen: list[str]) -> None:
+            new = waiting[old:]
+            waiting[old:] = [new.pop([call.label for call in new].index(label)) for label in seen[old:]]
+
+        return Allowed(permits, follow, labels, f"{labels[:old]}, then in any order {labels[old:]}")
 
     # ---- What calls do
 
@@ -357,7 +378,7 @@ class Snapshots(Part):
 
     @rule("BD-17", when=lambda *_: True)
     def puts_key(self, bucket: Bucket) -> bool:
-        """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared."""
+        """The key of a bucket is put once its snapshot is stored, unless the bucket was cleared by then."""
         return not bucket.given_up
 
     @rule("BD-17")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import UserList
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import UserList, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -15,6 +16,7 @@ from pyroaring import BitMap
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
 from broker_tck.implementations.interface import (
     BUCKET_PROPERTY_PREFIX,
+    BadVersionException,
     BucketDeliveryConfig,
     BucketNotExistException,
     BucketSnapshotPersistenceException,
@@ -176,7 +178,7 @@ class Line(NamedTuple):
     grows: bool
 
 
-@dataclass
+@dataclass(eq=False)
 class Volume:
     """A sealed bucket: the lines that were not read yet are in the storage, and named here."""
 
@@ -255,34 +257,43 @@ class OneShelf:
             volume = Volume(ledgers, 0, 1, unread, segments[0][-1])
             self.volumes.append(volume)
             self.put_down(segments[0])
-            described = [describe(segment) for segment in segments]
-            volume.number = waited(self.storage.create_bucket_snapshot, described, segments, volume.key)
-            waited(self.cursor.put_cursor_property, volume.key, f"{volume.number}")
-            if self.first() <= self.cut_off():
-                self.fire_now()
+            self.store(volume, [describe(segment) for segment in segments], segments)
+
+    def store(self, volume: Volume, described: list[SegmentMetadata], segments: list[list[DelayedIndex]]) -> None:
+        """Store a volume, and put its key."""
+        volume.number = waited(self.storage.create_bucket_snapshot, described, segments, volume.key)
+        waited(self.cursor.put_cursor_property, volume.key, f"{volume.number}")
+        self.fire_if_due()
 
     def put_down(self, segment: Sequence[DelayedIndex]) -> None:
         for index in segment:
             insort(self.shelf, Line(index, False))
 
-    def read_on(self, volume: Volume) -> None:
-        """Read the next segment of a volume, or be done with it."""
+    def read_on(self, volume: Volume) -> bool:
+        """Read the next segment of a volume, or be done with it; whether its boundary may go now."""
         self.fire_now()
-        if volume.unread:
-            volume.segment += 1
-            positions = volume.unread.pop(0)
-            try:
-                segments = waited(
-                    self.storage.get_bucket_snapshot_segment, volume.number, volume.segment, volume.segment
-                )
-            except (BucketNotExistException, InvalidSnapshotException):
-                for position in chain(positions, *volume.unread):
-                    self.held.pop(position, None)
-            else:
-                volume.boundary = segments[0][-1]
-                return self.put_down(segments[0])
-        self.volumes.remove(volume)
-        return self.burn(volume.number, volume.key)
+        try:
+            segments = waited(self.read, volume) if volume.unread else []
+        except (BucketNotExistException, InvalidSnapshotException) as error:
+            segments = error
+        self.has_read(volume, segments)
+        return True
+
+    def read(self, volume: Volume, done: Done[Sequence[Sequence[DelayedIndex]]]) -> None:
+        """Ask for the next segment of a volume."""
+        self.storage.get_bucket_snapshot_segment(volume.number, volume.segment + 1, volume.segment + 1, done)
+
+    def has_read(self, volume: Volume, segments: Sequence[Sequence[DelayedIndex]] | Exception) -> None:
+        """A segment has come, there is none left, or the snapshot is lost."""
+        if segments and not isinstance(segments, Exception):
+            volume.segment, volume.boundary = volume.segment + 1, segments[0][-1]
+            del volume.unread[0]
+            self.put_down(segments[0])
+        else:
+            for position in chain(*volume.unread):
+                self.held.pop(position, None)
+            self.volumes.remove(volume)
+            self.burn(volume.number, volume.key)
 
     def burn(self, number: int, key: str) -> None:
         waited(self.storage.delete_bucket_snapshot, number)
@@ -364,8 +375,8 @@ class OneShelf:
             ends = [volume for volume in self.volumes if volume.boundary == line.index]
             if at > self.cut_off() and (ends or position[0] >= mark):
                 break
-            for volume in ends[:1]:
-                self.read_on(volume)
+            if ends and not self.read_on(ends[0]):
+                break
             self.shelf.remove(line)
             if position[0] < mark or self.is_true(line.index):
                 there = self.held.pop(line.index[1:], None) is not None
@@ -392,6 +403,11 @@ class OneShelf:
         if first is not None and self.clock() < first < 2**63:
             earliest = self.run + self.tick if 0 <= self.run <= self.clock() else first
             self.armed = first, self.timer.new_timeout(max(first, earliest), self.fired)
+
+    def fire_if_due(self) -> None:
+        """Have the timer fire now, if there is something to read."""
+        if self.held and self.first() <= self.cut_off():
+            self.fire_now()
 
     def fire_now(self) -> None:
         """Have the timer fire now, for no moment, in place of what is armed."""
@@ -446,3 +462,163 @@ def describe(segment: Sequence[DelayedIndex]) -> SegmentMetadata:
     ledgers = sorted({ledger for _, ledger, _ in segment}, reverse=True)
     maps = {at: BitMap(entry for _, ledger, entry in segment if ledger == at).serialize() for at in ledgers}
     return SegmentMetadata(segment[0][0], segment[-1][0], maps)
+
+
+Errand = Generator[Callable[[Done[Any]], None], Any, None]
+"""It yields calls, and is sent what they have come to."""
+
+
+def tried(again: type[Exception], call: Callable[..., None], *arguments: Any) -> Generator[Any, Any, Any]:
+    """What a call comes to, which is made four times at most."""
+    for _ in range(4):
+        result = yield partial(call, *arguments)
+        if not isinstance(result, again):
+            break
+    return result
+
+
+class Errands(OneShelf):
+    """The same shelf, whose calls nobody waits for: each is an errand, a generator that goes on when a call has ended.
+
+    Errands that update keys queue for one pass. A volume that is stored is waited for by a list of what comes next.
+    """
+
+    capabilities: ClassVar = {"maintenance": False}
+
+    def __init__(self, *arguments: Any) -> None:
+        self.running = 0
+        self.closing: Done[None] | None = None
+        self.queue: deque[Done[None]] = deque()
+        self.passed = False
+        self.failed: list[tuple[int, str]] = []
+        self.reading: object = None
+        self.unstored: dict[int, list[Callable[[], None]]] = {}
+        """What comes next, by the identity of a volume that is being stored."""
+        super().__init__(*arguments)
+
+    def send(self, errand: Errand, result: Any = None) -> None:
+        """Go on with an errand."""
+        try:
+            call = errand.send(result)
+        except StopIteration:
+            return
+        call(partial(self.send, errand))
+
+    def change(self, errand: Errand) -> None:
+        """Send an errand that changes what is stored: a close waits for its end."""
+
+        def counted() -> Errand:
+            self.running += 1
+            yield from errand
+            self.running -= 1
+            self.end()
+
+        self.send(counted())
+
+    def end(self) -> None:
+        """Tell that the close has ended, if it has."""
+        if self.closing and not self.running:
+            done, self.closing = self.closing, None
+            done(None)
+
+    def key_pass(self, done: Done[None]) -> None:
+        """Wait for the pass that one errand has at a time."""
+        if self.passed:
+            self.queue.append(done)
+        else:
+            self.passed = True
+            done(None)
+
+    def give_back(self) -> None:
+        """Give the pass to the next errand."""
+        self.passed = bool(self.queue)
+        if self.queue:
+            self.queue.popleft()(None)
+
+    def store(self, volume: Volume, described: list[SegmentMetadata], segments: list[list[DelayedIndex]]) -> None:
+        next_calls = self.unstored[id(volume)] = list[Callable[[], None]]()
+
+        def errand() -> Errand:
+            create = self.storage.create_bucket_snapshot
+            result = yield from tried(BucketSnapshotPersistenceException, create, described, segments, volume.key)
+            volume.number = -1 if isinstance(result, Exception) else result
+            if isinstance(result, Exception):
+                if volume in self.volumes:
+                    self.volumes.remove(volume)
+                    self.put_down([*chain(*segments[1:])])
+            elif not next_calls:
+                yield self.key_pass
+                put = self.cursor.put_cursor_property
+                yield from tried(BadVersionException, put, volume.key, str(volume.number))
+                self.give_back()
+            del self.unstored[id(volume)]
+            self.fire_if_due()
+            for call in next_calls:
+                call()
+
+        self.change(errand())
+
+    was_closed = False
+
+    def burn(self, number: int, key: str) -> None:
+        def errand() -> Errand:
+            delete = self.storage.delete_bucket_snapshot
+            result = yield from tried(BucketSnapshotPersistenceException, delete, number)
+            if not isinstance(result, Exception):
+                yield self.key_pass
+                if self.cursor.get_cursor_properties().get(key) == str(number):
+                    result = yield from tried(BadVersionException, self.cursor.remove_cursor_property, key)
+                self.give_back()
+            if isinstance(result, Exception):
+                self.failed.append((number, key))
+
+        self.change(errand())
+
+    def read_on(self, volume: Volume) -> bool:
+        if id(volume) in self.unstored:
+            return False
+        own = self.reading = object()
+        outcome: list[bool] = []
+
+        def errand() -> Errand:
+            segments: Any = []
+            if volume.unread:
+                segments = yield from tried(BucketSnapshotPersistenceException, self.read, volume)
+            is_lost = isinstance(segments, (BucketNotExistException, InvalidSnapshotException))
+            outcome.append(is_lost or not isinstance(segments, Exception))
+            if volume in self.volumes and outcome[0]:
+                self.has_read(volume, segments)
+            if self.reading is own:
+                self.reading = None
+                self.fire_now()
+
+        self.send(errand())
+        return outcome == [True]
+
+    def get_scheduled_messages(self, max_messages: int) -> Sequence[tuple[int, int]]:
+        return () if self.reading else super().get_scheduled_messages(max_messages)
+
+    def fire_now(self) -> None:
+        if not self.was_closed:
+            super().fire_now()
+
+    def clear(self) -> None:
+        volumes, failed = self.volumes, self.failed
+        self.wipe()
+        self.reading, self.failed = None, []
+        for volume in volumes:
+            burn = partial(self.burn_stored, volume)
+            self.unstored[id(volume)].append(burn) if id(volume) in self.unstored else burn()
+        for each in failed:
+            self.burn(*each)
+
+    def burn_stored(self, volume: Volume) -> None:
+        """Burn a volume, if it could be stored."""
+        if volume.number >= 0:
+            self.burn(volume.number, volume.key)
+
+    def close(self, done: Done[None]) -> None:
+        self.disarm()
+        self.was_closed, self.reading = True, None
+        self.closing = done
+        self.end()
