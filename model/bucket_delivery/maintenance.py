@@ -225,7 +225,7 @@ class Recovery(Part):
 
     @rule("BD-34")
     def place_recovered(self, bucket: Bucket) -> list[Piece]:
-        """If the range of a recovered bucket meets a placed bucket, the recovered one is deleted."""
+        """Buckets are placed before any is read: a recovered one whose range meets a placed bucket is deleted."""
         if self.placed.meeting(bucket.ledgers):
             return [piece_of(bucket)]
         self.placed.put(bucket)

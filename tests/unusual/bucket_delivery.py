@@ -301,14 +301,16 @@ class OneShelf:
 
     def recover(self) -> None:
         """Read what the keys lead to; burn what is of no use when all is read."""
-        useless, found = [], []
+        useless, found, placed = [], [], list[range]()
         for key, number in self.cursor.get_cursor_properties().items():
             if key.startswith(BUCKET_PROPERTY_PREFIX):
                 first, last = map(int, key.split("_")[-2:])
                 found.append((first, -last, int(number), key))
         for first, last, number, key in sorted(found):
             ledgers = range(first, 1 - last)
-            if self.meets(ledgers) or not self.take_over(ledgers, number):
+            is_apart = not placed or placed[-1][-1] < first
+            placed += [ledgers] * is_apart
+            if not is_apart or not self.take_over(ledgers, number):
                 useless.append((number, key))
         for each in useless:
             self.burn(*each)
