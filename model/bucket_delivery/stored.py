@@ -203,17 +203,18 @@ class Durable:
         self.calls: CallsUnderWay[Call] = CallsUnderWay()
         self.answers_at_once = False
         """Whether calls take effect and end as they are made."""
-        self.shown: dict[int, Call] = {}
-        """By identity, the calls that were under way at the last look."""
+        self.looked = 0
+        """How many calls had been made at the last look."""
 
     def labels(self) -> list[str] | Allowed:
         """What waits to be ended, as it was made. Of calls that were made since the last look, the order is free."""
         waiting = self.calls.waiting
         labels = [call.label for call in waiting]
-        old = sum(id(call) in self.shown for call in waiting)
-        self.shown = {id(call): call for call in waiting}
+        old = len(waiting) - (self.calls.begun - self.looked)
+        self.looked = self.calls.begun
         if len(waiting) < old + 2:
             return labels
+        old = max(old, 0)
 
         def permits(seen: list[str]) -> bool:
             return seen[:old] == labels[:old] and sorted(seen) == sorted(labels)

@@ -18,9 +18,12 @@ class CallsUnderWay(Part, Generic[C]):
         self.order = order
         """What they are listed by; None: as they were made."""
         self.waiting: list[C] = []
+        self.begun = 0
+        """How many calls were made."""
 
     def begin(self, call: C) -> None:
         """A call was made."""
+        self.begun += 1
         if self.order is None:
             self.waiting.append(call)
         else:
