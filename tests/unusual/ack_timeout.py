@@ -19,6 +19,8 @@ from broker_tck.implementations.interface import (
     TrackedPosition,
 )
 
+MS = 1_000_000
+
 
 class RestlessWheel(TimingWheel):
     """Arms its timer for every tick while it tracks something, and disarms it as soon as it tracks nothing."""
@@ -71,11 +73,11 @@ class DeadlineHeap:
     contract: ClassVar[str] = "ack-timeout"
     profiles: ClassVar[tuple[str, ...]] = ("ack-timeout-spec",)
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        self.width = min(config.tick, config.ack_timeout)
-        self.stay = (config.ack_timeout + self.width - 1) // self.width
-        self.delays = config.backoff or [0]
-        self.clock, self.start, self.timer, self.consumer = clock, clock(), timer, consumer
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        self.width = min(config.tick, config.ack_timeout) * MS
+        self.stay = (config.ack_timeout * MS + self.width - 1) // self.width
+        self.delays = [delay * MS for delay in config.backoff or [0]]
+        self.clock, self.start, self.timer, self.consumer = clocks.monotonic, clocks.monotonic(), timer, consumer
         self.serial: dict[TrackedPosition, int] = {}
         self.heap: list[tuple[int, int, bool, int, TrackedId]] = []
         """Tick, serial number, whether it waits for its backoff, redelivery count, message."""
@@ -126,12 +128,21 @@ class DeadlineHeap:
 
     def remove(self, message_id: TrackedId) -> bool:
         """Forget the number of a message."""
-        return self.serial.pop(message_id[:3], None) is not None
+        was_there = self.serial.pop(message_id[:3], None) is not None
+        self.rest()
+        return was_there
+
+    def rest(self) -> None:
+        """Forget what is in the heap if nothing of it is true."""
+        if not self.serial:
+            self.heap = []
+            self.arm()
 
     def remove_messages_till(self, message_id: TrackedId) -> int:
         """Forget the numbers of all up to one."""
         before = len(self.serial)
         self.serial = {position: number for position, number in self.serial.items() if position > message_id[:3]}
+        self.rest()
         return before - len(self.serial)
 
     def remove_topic_messages(self, topic: str) -> int:
@@ -146,6 +157,7 @@ class DeadlineHeap:
     def clear(self) -> None:
         """Forget all numbers."""
         self.serial = {}
+        self.rest()
 
     def size(self) -> int:
         """How many numbers there are."""
@@ -155,8 +167,6 @@ class DeadlineHeap:
         """Forget what is in the heap as well."""
         self.is_open = False
         self.clear()
-        self.heap = []
-        self.arm()
 
 
 def plain(topic: str) -> str:
@@ -173,12 +183,12 @@ class Recounted:
     contract: ClassVar[str] = "ack-timeout"
     profiles: ClassVar[tuple[str, ...]] = ("ack-timeout-spec",)
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        self.config, self.clock, self.timer, self.consumer = config, clock, timer, consumer
-        self.width = min(config.tick, config.ack_timeout)
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        self.config, self.clock, self.timer, self.consumer = config, clocks.monotonic, timer, consumer
+        self.width = min(config.tick, config.ack_timeout) * MS
         self.messages: list[tuple[TrackedId, int, int]] = []
         """Each message with its redelivery count, and the time of the last tick before its add."""
-        self.ticked = clock()
+        self.ticked = self.clock()
         self.timeout: Timeout | None = self.arm()
 
     def arm(self) -> Timeout:
@@ -187,9 +197,9 @@ class Recounted:
 
     def is_over(self, message: TrackedId, redelivered: int, begun: int) -> bool:
         """Whether a message comes back with this tick."""
-        timed_out = begun + self.width * (1 + -(-self.config.ack_timeout // self.width))
+        timed_out = begun + self.width * (1 + -(-self.config.ack_timeout * MS // self.width))
         delays = self.config.backoff or [0]
-        return timed_out + delays[min(redelivered, len(delays) - 1)] <= self.ticked
+        return timed_out + delays[min(redelivered, len(delays) - 1)] * MS <= self.ticked
 
     def fired(self, timeout: Timeout) -> None:
         """Ask all messages."""
@@ -258,10 +268,10 @@ class Lives:
     contract: ClassVar[str] = "ack-timeout"
     profiles: ClassVar[tuple[str, ...]] = ("ack-timeout-spec",)
 
-    def __init__(self, config: AckTimeoutConfig, clock: Clock, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
-        self.config, self.clock, self.timer, self.consumer = config, clock, timer, consumer
-        self.width = min(config.tick, config.ack_timeout)
-        self.phase = clock() % self.width
+    def __init__(self, config: AckTimeoutConfig, clocks: Clocks, timer: AckTimer, consumer: AckTimeoutConsumer) -> None:
+        self.config, self.clock, self.timer, self.consumer = config, clocks.monotonic, timer, consumer
+        self.width = min(config.tick, config.ack_timeout) * MS
+        self.phase = self.clock() % self.width
         self.ticks: dict[int, dict[TrackedPosition, tuple[Life, TrackedId]]] = {}
         self.timeout: Timeout | None = None
         self.at: int | None = None
@@ -277,8 +287,8 @@ class Lives:
             yield timed_out + wait
 
     def up(self, ms: int) -> int:
-        """Rounded up to whole ticks."""
-        return ms + -ms % self.width
+        """Milliseconds rounded up to whole ticks, in nanoseconds."""
+        return ms * MS + -ms * MS % self.width
 
     def settle(self) -> None:
         """Drop empty ticks, sort the others, and have the timer wake for the first one."""
