@@ -1,0 +1,42 @@
+package runtime
+
+// What a test of the real client needs of the runtime, besides what Go has. broker-tck adds this file to the runtime
+// of one program.
+
+// BrokerTckAhead is how far the wall clock of bubbles is ahead of the clock that timers wait by, in nanoseconds.
+var BrokerTckAhead int64
+
+func init() {
+	// In a bubble nobody outside of it can unlock a mutex: who waits for one waits as durably as for a channel.
+	isIdleInSynctest[waitReasonSyncMutexLock] = true
+	isIdleInSynctest[waitReasonSyncRWMutexLock] = true
+	isIdleInSynctest[waitReasonSyncRWMutexRLock] = true
+}
+
+// BrokerTckNow returns what time.Now is made from in a bubble.
+func brokerTckNow(now int64) (sec int64, nsec int32, mono int64) {
+	wall := now + BrokerTckAhead
+	sec, nsec = wall/1_000_000_000, int32(wall%1_000_000_000)
+	if nsec < 0 {
+		sec, nsec = sec-1, nsec+1_000_000_000
+	}
+	return sec, nsec, now
+}
+
+// BrokerTckRun runs f in a bubble of testing/synctest. It panics if goroutines are left when f has returned.
+func BrokerTckRun(f func()) { synctestRun(f) }
+
+// BrokerTckWait returns when no other goroutine of the bubble can go on.
+func BrokerTckWait() { synctestWait() }
+
+// BrokerTckArmed returns when each timer of the bubble fires that is armed, in nanoseconds.
+func BrokerTckArmed() []int64 {
+	armed := []int64{}
+	timers := &getg().bubble.timers
+	for i := range timers.heap { // nobody else runs: see BrokerTckWait
+		if t := timers.heap[i].timer; t.state&timerZombie == 0 && t.when > 0 {
+			armed = append(armed, t.when)
+		}
+	}
+	return armed
+}
