@@ -20,6 +20,7 @@ from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import KINDS, released
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
+from broker_tck.properties.engine.compiled import compiled
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.profiles import ACCEPTED, base_of, imported
 from broker_tck.properties.engine.program import EXEC, Spoken
@@ -380,8 +381,8 @@ def no_subject(name: str) -> str:
 
 
 def found_released(name: str) -> Any:
-    """The factory of a class of a release; None if the name is of another kind."""
+    """The factory of a class of a release, or of a client in Go; None if the name is of another kind."""
     try:
-        return released(name)
+        return compiled(name) or released(name)
     except Unavailable as error:
         raise BadInput(f"{name}: {error}") from None
