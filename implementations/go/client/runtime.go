@@ -6,6 +6,9 @@ package runtime
 // BrokerTckAhead is how far the wall clock of bubbles is ahead of the clock that timers wait by, in nanoseconds.
 var BrokerTckAhead int64
 
+// BrokerTckLatest is a time at which the wall clock of bubbles stands still, in nanoseconds since the epoch.
+var BrokerTckLatest int64 = 1<<63 - 1
+
 func init() {
 	// In a bubble nobody outside of it can unlock a mutex: who waits for one waits as durably as for a channel.
 	isIdleInSynctest[waitReasonSyncMutexLock] = true
@@ -13,15 +16,18 @@ func init() {
 	isIdleInSynctest[waitReasonSyncRWMutexRLock] = true
 }
 
-// BrokerTckNow returns what time.Now is made from in a bubble.
+// brokerTckNow returns what time.Now is made from in a bubble. The wall clock shows whole milliseconds.
 func brokerTckNow(now int64) (sec int64, nsec int32, mono int64) {
-	wall := now + BrokerTckAhead
+	wall := min(now-now%1_000_000+BrokerTckAhead, BrokerTckLatest)
 	sec, nsec = wall/1_000_000_000, int32(wall%1_000_000_000)
 	if nsec < 0 {
 		sec, nsec = sec-1, nsec+1_000_000_000
 	}
 	return sec, nsec, now
 }
+
+// BrokerTckNow returns the clock that timers wait by in this bubble, in nanoseconds.
+func BrokerTckNow() int64 { return getg().bubble.now }
 
 // BrokerTckRun runs f in a bubble of testing/synctest. It panics if goroutines are left when f has returned.
 func BrokerTckRun(f func()) { synctestRun(f) }

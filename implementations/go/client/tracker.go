@@ -43,8 +43,7 @@ type bubble struct {
 
 func newBubble(config brokertck.NegativeAcksConfig) *bubble {
 	b := &bubble{backsOff: config.BacksOff()}
-	runtime.BrokerTckAhead = 0
-	b.late = time.Now().UnixNano() - config.Clock*int64(time.Millisecond)
+	b.late = runtime.BrokerTckNow() - config.Clock*int64(time.Millisecond)
 	runtime.BrokerTckAhead = -b.late
 	options := ConsumerOptions{NackRedeliveryDelay: time.Duration(config.DelayUs) * time.Microsecond}
 	if b.backsOff {
@@ -155,9 +154,7 @@ func (b *bubble) Close() { b.tracker.Close() }
 func (b *bubble) Wall() int64 { return time.Now().UnixMilli() }
 
 // Monotonic returns the clock that timers wait by.
-func (b *bubble) Monotonic() int64 {
-	return time.Now().UnixNano() - runtime.BrokerTckAhead - b.late
-}
+func (b *bubble) Monotonic() int64 { return runtime.BrokerTckNow() - b.late }
 
 // Advance does nothing: time has moved before the operation was asked for.
 func (b *bubble) Advance(int64) {}
