@@ -266,7 +266,7 @@ func (e emission) requests() any {
 		largest = max(largest, len(request))
 	}
 	ofOthers := slices.ContainsFunc(requested, func(p Position) bool {
-		_, found := slices.BinarySearchFunc(e.ids, p, compare)
+		_, found := slices.BinarySearchFunc(e.ids, p, Position.Compare)
 		return !found
 	})
 	switch {
@@ -286,7 +286,7 @@ func (e emission) requests() any {
 
 func sorted(ids []Position) []Position {
 	ids = append([]Position{}, ids...)
-	slices.SortFunc(ids, compare)
+	slices.SortFunc(ids, Position.Compare)
 	return ids
 }
 

@@ -10,7 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,17 +30,8 @@ type Declaration struct {
 // A Position is the place of a message: its ledger id and its entry id.
 type Position [2]int64
 
-func compare(a, b Position) int {
-	for i := range a {
-		if a[i] != b[i] {
-			if a[i] < b[i] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
-}
+// Compare returns -1 if a position comes before another one, 0 if it is the same, 1 if it comes after it.
+func (p Position) Compare(other Position) int { return slices.Compare(p[:], other[:]) }
 
 // A Failure is an operation that ended with an error, by the name that rules know it by.
 type Failure struct {
@@ -115,16 +108,30 @@ func Attempt(f func() any) (result any) {
 // Serve speaks the protocol until standard input ends. For each trace it calls trace, which makes a subject of the
 // configuration and calls serve with it, once. serve returns when the trace has ended.
 func Serve(declared Declaration, trace func(config json.RawMessage, serve func(Subject))) {
-	c := conversation{bufio.NewReader(os.Stdin), os.Stdout}
-	os.Stdout = os.Stderr
+	out := os.Stdout
+	os.Stdout = os.Stderr // what is printed is no answer
+	conversation{bufio.NewReader(os.Stdin), out}.hold(declared, trace)
+}
+
+// conversation is the protocol. What breaks it ends the program.
+type conversation struct {
+	in  *bufio.Reader
+	out io.Writer
+}
+
+func (c conversation) hold(declared Declaration, trace func(config json.RawMessage, serve func(Subject))) {
 	declared.Protocol, declared.Levels = 1, []string{"operations", "traces"}
 	c.write(declared)
-	var reply struct{ Error string }
-	if line := c.read(); line == nil || json.Unmarshal(line, &reply) != nil || reply.Error != "" {
-		fmt.Fprintln(os.Stderr, reply.Error)
+	line := c.read()
+	if line == nil {
 		return
 	}
-	for line := c.read(); line != nil; {
+	var reply struct{ Error string }
+	must(json.Unmarshal(line, &reply))
+	if reply.Error != "" {
+		must(errors.New(reply.Error))
+	}
+	for line = c.read(); line != nil; {
 		var header struct{ Config json.RawMessage }
 		must(json.Unmarshal(line, &header))
 		trace(header.Config, func(subject Subject) {
@@ -134,6 +141,29 @@ func Serve(declared Declaration, trace func(config json.RawMessage, serve func(S
 				c.write(answer(subject, operation))
 			}
 		})
+	}
+}
+
+// read returns the next line; nil at the end.
+func (c conversation) read() []byte {
+	line, err := c.in.ReadBytes('\n')
+	if err != nil {
+		return nil
+	}
+	return line
+}
+
+func (c conversation) write(message any) {
+	line, err := json.Marshal(message)
+	must(err)
+	_, err = c.out.Write(append(line, '\n'))
+	must(err)
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "broker-tck:", err)
+		os.Exit(2)
 	}
 }
 
@@ -166,32 +196,3 @@ type unmade struct{ failure any }
 
 func (u unmade) Do(Operation) any { panic(u.failure) }
 func (u unmade) Seen() []any      { panic(u.failure) }
-
-type conversation struct {
-	in  *bufio.Reader
-	out *os.File
-}
-
-// read returns the next line; nil at the end of standard input.
-func (c conversation) read() []byte {
-	line, err := c.in.ReadBytes('\n')
-	if err != nil {
-		return nil
-	}
-	return line
-}
-
-func (c conversation) write(message any) {
-	line, err := json.Marshal(message)
-	must(err)
-	if _, err = c.out.Write(append(line, '\n')); err != nil {
-		os.Exit(1) // nobody reads any more
-	}
-}
-
-func must(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "broker-tck:", err)
-		os.Exit(2)
-	}
-}
