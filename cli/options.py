@@ -12,6 +12,7 @@ import click
 
 from broker_tck.cli import completion
 from broker_tck.cli.output import writing
+from broker_tck.implementations.go.client import REPLACE
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.reachable import barred
 from broker_tck.implementations.released import CLASSPATH
@@ -97,8 +98,22 @@ def java_options(command: F) -> F:
     return jars_option(classes(command))
 
 
+def release_options(command: F) -> F:
+    """Add the options that name folders with parts of releases: jars, classes, or a checkout."""
+    replace = click.option(
+        "--replace",
+        metavar="DIR",
+        type=Folder(exists=True, file_okay=False),
+        is_eager=True,
+        expose_value=False,
+        callback=environment(REPLACE),
+        help="Checkout of the Go client in place of the source of pulsar-client-go-VERSION/negative-acks: your patch.",
+    )
+    return java_options(replace(command))
+
+
 class Named(click.ParamType):  # type: ignore[type-arg] # older releases of click have no argument here
-    """A subject, given by its name. The options that name its Java classes are eager, so they are read before."""
+    """A subject, given by its name. The options that name what it is made from are eager, so they are read before."""
 
     name = "subject"
 
@@ -125,7 +140,7 @@ def subject_option(command: F) -> F:
         "release of Pulsar, such as pulsar-4.2.4/in-memory, or a program, such as 'exec:./my-adapter'. Repeatable. "
         "Default: all bundled.",
     )
-    return named(java_options(command))
+    return named(release_options(command))
 
 
 def one_subject_option(command: F) -> F:
@@ -138,7 +153,7 @@ def one_subject_option(command: F) -> F:
         shell_complete=completion.subjects,
         help="The subject: a name, pkg.module:Factory, mutant:NAME, exec:COMMAND, pulsar-VERSION/CLASS.",
     )
-    return named(java_options(command))
+    return named(release_options(command))
 
 
 profile_option = click.option(

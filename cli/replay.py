@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from broker_tck.cli import completion
-from broker_tck.cli.options import Named, asked_with, java_options, json_option, known_profile, trace_profile_option
+from broker_tck.cli.options import Named, asked_with, json_option, known_profile, release_options, trace_profile_option
 from broker_tck.cli.output import WIDTH, print_json, progress
 from broker_tck.cli.replay_kept import is_folder, replay_folder
 from broker_tck.cli.terminal import shown_here, width_here
@@ -46,7 +46,7 @@ Examples:
 @click.command("replay", epilog=REPLAY_EXAMPLES)
 @click.argument("traces", nargs=-1, required=True, metavar="FILE|TEXT|DIR...")
 @subjects_option
-@java_options
+@release_options
 @trace_profile_option
 @click.option(
     "--invariant",

@@ -10,6 +10,7 @@ import msgspec
 
 from broker_tck.cli.options import chosen_contract, contract_option, json_option
 from broker_tck.cli.output import print_json, print_table
+from broker_tck.implementations.go.client import KIND, TRIED, GoClient
 from broker_tck.implementations.released import tried
 from broker_tck.properties.engine.subjects import Modelled, bundled, declared, plugged_in
 
@@ -18,10 +19,11 @@ from broker_tck.properties.engine.subjects import Modelled, bundled, declared, p
 @contract_option
 @json_option
 def subjects_command(contract_name: str | None, as_json: bool) -> None:
-    """List the subjects of a contract: bundled, from other packages, and classes of Pulsar releases.
+    """List the subjects of a contract: bundled, from other packages, and of releases of Pulsar and of its Go client.
 
     A profile that no bundled implementation declares is a subject too: its model. Classes of other releases of Pulsar
-    are subjects as well: pulsar-VERSION/CLASS. If the kit was never run on a class of a release, its profile is a
+    are subjects as well: pulsar-VERSION/CLASS. So are other releases of the Go client:
+    pulsar-client-go-VERSION/negative-acks. If the kit was never run on a class of a release, its profile is a
     guess, and commands that use the profile say so.
     """
     contract = chosen_contract(contract_name)
@@ -38,6 +40,9 @@ def subjects_command(contract_name: str | None, as_json: bool) -> None:
     for name, kind, release in tried(contract.name):
         if line := kind.line(release):
             told.append(about(name, [line.profile], dict(line.capabilities), f"released class {kind.java}"))
+    if contract.name == KIND:
+        clients = (GoClient(version, None) for version in TRIED)
+        told += [about(c.name, [c.line.profile], c.line.capabilities, "tracker of the Go client") for c in clients]
     if as_json:
         print_json({"contract": contract.name, "subjects": told})
         return

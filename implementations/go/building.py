@@ -1,7 +1,7 @@
 """Builds the Go client with the kit's driver in it, and keeps the program.
 
-The client's source is as it is. ``go build -overlay`` puts the driver into its package, the rig beside it, and into Go's
-own ``runtime`` what a test needs of the time in a bubble of ``testing/synctest``.
+The client's source stays as it is. ``go build -overlay`` puts the driver into its package, the rig beside it, and into
+Go's own ``runtime`` what the driver needs of the time in a bubble of ``testing/synctest``.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def released(version: str, folder: Path) -> Path:
 
 
 def inputs(source: Path, source_root: Path) -> Iterator[bytes]:
-    """All that a program is made from: the sources of the client, of the kit, and of Go, which its folder stands for."""
+    """All that a program is made from: the sources of the client and of the kit, and which Go it is."""
     yield str(source_root).encode()
     yield (source_root / "VERSION").read_bytes()
     for folder in (source, DRIVER, RIG):

@@ -1,4 +1,4 @@
-"""The tracker of the Go client of Apache Pulsar, of any release, as a subject: ``pulsar-client-go-0.19.0/negative-acks``.
+"""The tracker of the Go client of Apache Pulsar as a subject, by release: ``pulsar-client-go-0.19.0/negative-acks``.
 
 ``@`` and a folder put the user's checkout of the client in the place of the release.
 """
@@ -90,7 +90,7 @@ class GoClient:
 
 
 def go_client(name: str) -> GoClient | None:
-    """The Go client with this name; None if it is the name of something else. Unavailable says what is wrong with it."""
+    """The Go client with this name; None if the name is of another kind. Unavailable says what is wrong with it."""
     found = NAME.fullmatch(name)
     if found is None:
         return None
