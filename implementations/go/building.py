@@ -25,8 +25,11 @@ DRIVER, RIG = HERE / "client", HERE / "kit" / "brokertck"
 TRACKER = Path("pulsar", "negative_acks_tracker.go")
 TREE = "avltree"
 """A client whose tracker has this word in its source holds buckets in a tree; an earlier one has a map."""
-NOW, OURS = "return sec, nsec, 0", "return brokerTckNow(bubble.now)"
-"""What ``time.Now`` is made from in a bubble: a line of ``runtime/time.go``, and what stands in its place."""
+CHANGES = {
+    "return sec, nsec, 0": "return brokerTckNow(bubble.now)",
+    "t := new(timeTimer)": "t := brokerTckMade(new(timeTimer))",
+}
+"""Parts of ``runtime/time.go``, and what stands in their places: what ``time.Now`` is in a bubble, and a new timer."""
 
 
 @cache
@@ -111,9 +114,11 @@ def overlaid(source: Path, source_root: Path, folder: Path) -> Iterator[tuple[Pa
     """Where files of the client and of Go are for this build, each with the file that stands there."""
     runtime = source_root / "src" / "runtime"
     text = (runtime / "time.go").read_text()
-    if text.count(NOW) != 1:
-        raise Unavailable(f"{runtime / 'time.go'} is not as the kit knows it; Go 1.25, 1.26 and 1.27 are")
-    (folder / "time.go").write_text(text.replace(NOW, OURS))
+    for part, ours in CHANGES.items():
+        if text.count(part) != 1:
+            raise Unavailable(f"{runtime / 'time.go'} is not as the kit knows it; Go 1.25, 1.26 and 1.27 are")
+        text = text.replace(part, ours)
+    (folder / "time.go").write_text(text)
     yield runtime / "time.go", folder / "time.go"
     yield runtime / "broker_tck.go", DRIVER / "runtime.go"
     if not (source / TRACKER).exists():

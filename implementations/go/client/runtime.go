@@ -29,20 +29,39 @@ func brokerTckNow(now int64) (sec int64, nsec int32, mono int64) {
 // BrokerTckNow returns the clock that timers wait by in this bubble, in nanoseconds.
 func BrokerTckNow() int64 { return getg().bubble.now }
 
-// BrokerTckRun runs f in a bubble of testing/synctest. It panics if goroutines are left when f has returned.
-func BrokerTckRun(f func()) { synctestRun(f) }
+// brokerTckTimers are the timers that were made in the last bubble.
+var brokerTckTimers []*timeTimer
 
-// BrokerTckWait returns when no other goroutine of the bubble can go on.
-func BrokerTckWait() { synctestWait() }
+// brokerTckMade returns a timer that time.NewTimer, or the like, makes.
+func brokerTckMade(t *timeTimer) *timeTimer {
+	if getg().bubble != nil {
+		brokerTckTimers = append(brokerTckTimers, t)
+	}
+	return t
+}
 
-// BrokerTckArmed returns when each timer of the bubble fires that is armed, in nanoseconds.
+// BrokerTckArmed returns when each timer of the bubble fires next, in nanoseconds. Nothing else may run: see
+// BrokerTckWait.
 func BrokerTckArmed() []int64 {
 	armed := []int64{}
-	timers := &getg().bubble.timers
-	for i := range timers.heap { // nobody else runs: see BrokerTckWait
-		if t := timers.heap[i].timer; t.state&timerZombie == 0 && t.when > 0 {
-			armed = append(armed, t.when)
+	now := BrokerTckNow()
+	for _, t := range brokerTckTimers {
+		when := t.when // 0 if it was stopped, or has fired
+		if t.period > 0 && 0 < when && when <= now {
+			when += (now - when + t.period) / t.period * t.period // nobody waits for it, so nobody has counted its ticks
+		}
+		if when > now {
+			armed = append(armed, when)
 		}
 	}
 	return armed
 }
+
+// BrokerTckRun runs f in a bubble of testing/synctest. It panics if goroutines are left when f has returned.
+func BrokerTckRun(f func()) {
+	brokerTckTimers = nil
+	synctestRun(f)
+}
+
+// BrokerTckWait returns when no other goroutine of the bubble can go on.
+func BrokerTckWait() { synctestWait() }
