@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import cached_property
+from pathlib import Path
 
 import msgspec
 
@@ -17,6 +18,10 @@ class Compiled(Spoken):
     def __init__(self, client: GoClient) -> None:
         super().__init__(shlex.join(client.command))
         self.name, self.client = client.name, client
+
+    def files(self) -> list[Path]:
+        """The program that was built."""
+        return [Path(self.words[0])]
 
     @cached_property
     def hello(self) -> Hello:
