@@ -1,5 +1,7 @@
 package brokertck
 
+import "math"
+
 // DelayedDeliveryConfig is what a delayed-delivery tracker is configured with.
 type DelayedDeliveryConfig struct {
 	Tick      int64 `json:"tick"`      // milliseconds, at least 1; ResetTickTime may change it later
@@ -118,6 +120,6 @@ func (d *delayedDelivery) fill(ledger, entry, step, n, at, apart int64) (taken i
 func (d *delayedDelivery) jump(by int64) {
 	d.now += by
 	for _, timeout := range d.live {
-		timeout.deadline += by
+		timeout.deadline += min(by, math.MaxInt64-timeout.deadline) // no time is later
 	}
 }
