@@ -172,7 +172,7 @@ def test_rules_that_are_named_exist(page: Path) -> None:
 
 # ---- Output
 
-ELSEWHERE = {"my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
+ELSEWHERE = {"exec:./adapter", "my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
 """What the pages make as they go."""
 
 
@@ -193,6 +193,11 @@ def of_java(words: list[str]) -> bool:
     return any(re.match(r"pulsar-\d", word) for word in words)
 
 
+def of_the_go_client(words: list[str]) -> bool:
+    """Whether a command has the Go client as its subject: those are run with the other tests of Go."""
+    return any(word.startswith("pulsar-client-go") for word in words)
+
+
 def of_a_contract(words: list[str]) -> bool:
     """Whether a command checks all subjects of a contract, with the default number of walks."""
     return "--contract" in words
@@ -203,7 +208,7 @@ def of_a_contract(words: list[str]) -> bool:
     [
         pytest.param(*each, marks=pytest.mark.deep if of_a_contract(each[1]) else pytest.mark.slow)
         for each in outputs()
-        if not of_java(each[1])
+        if not of_java(each[1]) and not of_the_go_client(each[1])
     ],
     ids=lambda value: str(value)[:40],
 )

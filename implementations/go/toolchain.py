@@ -44,5 +44,5 @@ def go(folder: Path, *words: str) -> str:
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or done.stdout.strip().splitlines()
-        raise Unavailable(f"`go {' '.join(words)}` fails: {' | '.join(lines[-LAST_LINES:])}")
+        raise Unavailable(f"`go {words[0]}` fails: {' | '.join(lines[-LAST_LINES:])}")
     return done.stdout

@@ -120,6 +120,6 @@ func (d *delayedDelivery) fill(ledger, entry, step, n, at, apart int64) (taken i
 func (d *delayedDelivery) jump(by int64) {
 	d.now += by
 	for _, timeout := range d.live {
-		timeout.deadline += min(by, math.MaxInt64-timeout.deadline) // no time is later
+		timeout.deadline += min(by, math.MaxInt64-max(timeout.deadline, 0)) // no time is later
 	}
 }
