@@ -43,7 +43,7 @@ COMMANDS = {
     "watch": "Show the progress of a campaign until it ends. Without a terminal, print one line.",
     "report": "Make a report of a campaign, or compare two.",
     "bench": "Measure how fast walks are.",
-    "init": "Write the three files of a plug-in: a first subject, its test, and a pyproject.toml.",
+    "init": "Write the files of a first subject.",
 }
 """A sentence for each command. The module of the command has its name, see :class:`Commands`."""
 

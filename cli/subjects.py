@@ -19,7 +19,7 @@ from broker_tck.properties.engine.subjects import Modelled, bundled, declared, p
 @contract_option
 @json_option
 def subjects_command(contract_name: str | None, as_json: bool) -> None:
-    """List the subjects of a contract: bundled, from other packages, and of releases of Pulsar and of its Go client.
+    """List the subjects of a contract: bundled, from other packages, and classes of Pulsar releases.
 
     A profile that no bundled implementation declares is a subject too: its model. Classes of other releases of Pulsar
     are subjects as well: pulsar-VERSION/CLASS. So are other releases of the Go client:
