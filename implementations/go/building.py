@@ -106,7 +106,9 @@ def build(source: Path, source_root: Path, folder: Path, program: Path) -> None:
     replaced = {str(place): str(file) for place, file in overlaid(source, source_root, folder)}
     overlay.write_text(json.dumps({"Replace": replaced}, indent=1))
     part = program.with_suffix(".part")
-    go(source, "build", "-buildvcs=false", "-ldflags=-s -w", f"-overlay={overlay}", f"-o={part}", "./brokertck/cmd")
+    language = f"-gcflags={MODULE}/brokertck=-lang=go1.21"  # the rig's own, whatever the client's is
+    flags = ("-buildvcs=false", "-ldflags=-s -w", language, f"-overlay={overlay}", f"-o={part}")
+    go(source, "build", *flags, "./brokertck/cmd")
     part.rename(program)
 
 
