@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,12 +99,28 @@ func Attempt(f func() any) (result any) {
 		case Failure:
 			result = failed
 		case error:
-			result = Failure{strings.TrimPrefix(fmt.Sprintf("%T", failed), "*"), failed.Error()}
+			result = Failure{strings.TrimPrefix(fmt.Sprintf("%T", failed), "*"), failed.Error() + where()}
 		default:
-			result = Failure{"panic", fmt.Sprint(failed)}
+			result = Failure{"panic", fmt.Sprint(failed) + where()}
 		}
 	}()
 	return f()
+}
+
+// where returns the line that panicked, in brackets. It is called by a deferred function.
+func where() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for panicked, more := false, true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		if strings.HasPrefix(frame.Function, "runtime.") {
+			panicked = true
+		} else if panicked {
+			return fmt.Sprintf(" (%s:%d)", filepath.Base(frame.File), frame.Line)
+		}
+	}
+	return ""
 }
 
 // Serve speaks the protocol until standard input ends. For each trace it calls trace, which makes a subject of the

@@ -65,10 +65,14 @@ func TestWhatCannotBeMadeFailsAtEachOperation(t *testing.T) {
 	}
 }
 
-func TestPanicOfRuntimeIsAFailure(t *testing.T) {
+func TestPanicIsAFailureWithItsLine(t *testing.T) {
 	var none []int
 	failure, ok := Attempt(func() any { return none[len(none)] }).(Failure)
-	if !ok || failure.Name != "runtime.boundsError" {
+	if !ok || failure.Name != "runtime.boundsError" || !strings.Contains(failure.Message, "(rig_test.go:") {
+		t.Errorf("%v", failure)
+	}
+	failure, ok = Attempt(func() any { panic("by hand") }).(Failure)
+	if !ok || failure.Name != "panic" || !strings.HasPrefix(failure.Message, "by hand (rig_test.go:") {
 		t.Errorf("%v", failure)
 	}
 }
