@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from broker_tck.implementations.interface import (
@@ -51,24 +52,27 @@ class ReadLimiter:
             go(False)
 
     def release(self, permits: int) -> None:
-        """Give permits back; those who wait are served as far as they fit, or have waited for too long."""
+        """Give permits back; those who wait are served as far as they fit, unless they have waited for too long."""
         self.remaining += permits
+        called: list[Callable[[], None]] = []
         while self._waiting:
             wanted, since, go = self._waiting[0]
-            if self.remaining >= wanted:
-                self._waiting.popleft()
-                self.remaining -= wanted
-                go(True)
-            elif 0 < self._timeout < self._clock() - since:
-                self._waiting.popleft()
-                go(False)
-            else:
+            late = 0 < self._timeout < self._clock() - since
+            if not late and self.remaining < wanted:
                 break
+            self._waiting.popleft()
+            self.remaining -= 0 if late else wanted
+            called.append(partial(go, not late))
+        for call in called:
+            call()
 
     def time_out(self) -> None:
         """Refuse those who have waited for too long."""
+        called: list[Callable[[bool], None]] = []
         while self._timeout > 0 and self._waiting and self._clock() - self._waiting[0][1] >= self._timeout:
-            self._waiting.popleft()[2](False)
+            called.append(self._waiting.popleft()[2])
+        for go in called:
+            go(False)
 
 
 class Cache(EntryCache, Protocol):
@@ -356,13 +360,14 @@ class CacheReads:
         if failure is None:
             reader.answered(reader.taken())
             return
-        for value in reader.taken():
+        taken = reader.taken()
+        if not reader.hit:
+            reader.answered(failure)
+        for value in taken:
             value.release()
         if reader.hit:
             reader.hit = False
             self.gather(reader, [(reader.first, reader.last)])
-        else:
-            reader.answered(failure)
 
     # ---- Housekeeping
 

@@ -85,10 +85,10 @@ class Armed:
         return self.its_timer.get()
 
 
-def run(loader: Loader, task: Any, timeout: Any) -> None:
-    """Run a task. What it throws is lost, as Netty only logs it; that it does not end is not."""
+def run(loader: Loader, task: Any, *arguments: Any) -> None:
+    """Run a task. What it throws is lost, as who runs it only logs it; that it does not end is not."""
     try:
-        task.run(timeout)
+        task.run(*arguments)
     except loader.jpype.JException as error:
         found = translated(error)
         if isinstance(found, MemoryError | Unavailable) or not isinstance(found, Exception):

@@ -84,9 +84,18 @@ class Handed:
         self._proxies = [(java, answers) for java, answers in self._proxies if answers() is not None]
 
 
-@cache
 def of_class(loader: Loader, name: str, methods: tuple[str, ...]) -> Callable[[Answers], Any]:
     """Makes objects of a subclass, without calling any constructor, that answer some methods; the rest is inherited."""
+    made = by_handler(loader, name, methods)
+    return lambda answers: made(Handler(answers))
+
+
+@cache
+def by_handler(loader: Loader, name: str, methods: tuple[str, ...]) -> Callable[[Any], Any]:
+    """The same; the object asks its handler, whose method ``invoke`` gets the object, the method, the arguments.
+
+    The object's field ``handler`` is its handler.
+    """
     jpype = loader.jpype
     buddy = "net.bytebuddy."
     matchers = jpype.JClass(buddy + "matcher.ElementMatchers")
@@ -108,9 +117,9 @@ def of_class(loader: Loader, name: str, methods: tuple[str, ...]) -> Callable[[A
     child = loader.named(f"{kind.class_.getName()}$StandIn")
     blank = blank_maker(jpype, child)
 
-    def stand_in(answers: Answers) -> Any:
+    def stand_in(handler: Any) -> Any:
         one = blank()
-        setattr(one, HANDLER, jpype.JProxy(invoking, inst=Handler(answers)))
+        setattr(one, HANDLER, jpype.JProxy(invoking, inst=handler, convert=True))
         return one
 
     return stand_in

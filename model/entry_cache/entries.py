@@ -78,6 +78,8 @@ class Cached:
     accessed: bool = False
     blank: bool = False
     """Whether its place in the queue stands for nothing any more."""
+    from_storage: bool = False
+    """Whether a read has brought it."""
     references: int = 1
     """References to the value: that of its cache, and those of readers."""
 
@@ -142,8 +144,9 @@ class ReadCounts(Part):
 class Store(Part):
     """The entries of all caches, over one queue. An entry stays in the queue until a pass meets it at the head."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, read_counts: ReadCounts) -> None:
         self.clock = clock
+        self.read_counts = read_counts
         self.queue: deque[Cached] = deque()
         self.total = 0
         """The bytes of all caches."""
@@ -196,7 +199,19 @@ class Store(Part):
         self.grow(entry.cache, -counts[1])
         self.evicted += counts[0]
         self.let_go(entry)
+        if entry.expected_reads and self.removal_counts(entry):
+            self.read_counts.read(entry.expected_reads)
         return counts
+
+    @rule("RC-06", needs="reads", when=lambda s, entry: entry.from_storage)
+    def removal_counts(self, entry: Cached) -> bool:
+        """That an entry leaves its cache does not count as a read."""
+        return False
+
+    @rule("RC-06", needs="reads", when=lambda s, entry: True)
+    def refusal_counts(self, entry: Cached) -> bool:
+        """Nor does it if the storage's answer is cached already."""
+        return False
 
     @rule(
         "EC-26",

@@ -51,8 +51,12 @@ class ReadLimit(Part):
         """A reader takes its permits, if they are there; answers whether they were."""
         if not self.fits(reader.permits):
             return False
-        self.remaining -= reader.permits
+        self.grant(reader)
         return True
+
+    def grant(self, reader: Reader) -> None:
+        """A reader has what it needs."""
+        self.remaining -= reader.permits
 
     @rule("EC-55", needs="reads")
     def has_room(self) -> bool:
@@ -86,10 +90,12 @@ class ReadLimit(Part):
         if not self.waiting:
             return None
         head = self.waiting[0]
-        if self.fits(head.permits):
-            self.remaining -= head.permits
-            return self.waiting.popleft()
-        return self.refused_head() if self.too_late(now - head.since) else None
+        if self.too_late(now - head.since):
+            return self.refused_head()
+        if not self.fits(head.permits):
+            return None
+        self.grant(head)
+        return self.waiting.popleft()
 
     def overdue(self, now: int) -> Reader | None:
         """The head of the queue without permits, if the timer has it fail."""
@@ -105,7 +111,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def too_late(self, age: int) -> bool:
-        """When permits come back, a read that does not fit fails if it has waited for longer than the time-out."""
+        """When permits come back, a read that has waited for longer than the time-out fails, even if it would fit."""
         return 0 < self.config.acquire_timeout < age
 
     @rule("EC-55", needs="reads")

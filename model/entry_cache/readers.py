@@ -13,6 +13,8 @@ Run = tuple[int, int]
 """The first and the last entry of a part of a ledger."""
 SINGLE = -1
 """In place of a cursor: a read of a single entry, which no cursor makes."""
+NOBODY = -1
+"""Instead of a number of expected reads: nobody counts them."""
 WAITS, COMPLETES, FAILS, RAISES = range(4)
 """How the storage answers a request: it waits for an operation, completes at once, fails at once, or raises."""
 BUSY, BROKEN, CLOSED = range(3)
@@ -131,11 +133,15 @@ class PendingReads(CallsUnderWay[Request]):
         """Listen for the reads that run; answers with how many these are, and the entries that they leave."""
         first, last = run
         left = {*range(first, last + 1)}
-        joined = [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, first, last)]
+        joined = self.overlapping(reader, run, disabled)
         for request in joined:
             request.listeners.append((reader, max(first, request.first), min(last, request.last)))
             left.difference_update(request.entries)
         return len(joined), sorted(left)
+
+    def overlapping(self, reader: Reader, run: Run, disabled: bool) -> list[Request]:
+        """The reads that run, and that a reader of this part joins."""
+        return [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, *run)]
 
     # ---- The storage is asked, and answers
 

@@ -16,6 +16,7 @@ from broker_tck.model.entry_cache.readers import (
     CLOSED,
     COMPLETES,
     FAILS,
+    NOBODY,
     RAISES,
     SINGLE,
     Reader,
@@ -97,6 +98,8 @@ class Reads(Part):
         self.answers = model.answers
         self.told: list[list[Any]] = []
         """What happened since the last :meth:`tell`."""
+        self.half_failed: set[Reader] = set()
+        """Those of whom a part has failed, and others have not come: when they release what they have is open."""
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -175,9 +178,15 @@ class Reads(Part):
         counts = self.counts_from(request, start)
         if self.answers.populates(start):
             for entry, count in counts.items():
-                self.model.insert(request.cache, (request.ledger, entry), size_of(entry), count)
+                self.populate(Cached(request.cache, (request.ledger, entry), size_of(entry), count, self.model.now))
         self.answers.missed(len(counts), sum(map(size_of, counts)))
         self.deliver(request, counts)
+
+    def populate(self, entry: Cached) -> None:
+        """The cache gets an entry of its own."""
+        entry.from_storage = True
+        if not self.model.insert_entry(entry) and entry.expected_reads and self.store.refusal_counts(entry):
+            self.read_counts.read(entry.expected_reads)
 
     @rule(
         "EC-53",
@@ -188,8 +197,7 @@ class Reads(Part):
     def settle(self, request: Request) -> None:
         """A completed storage read cannot be joined any more, even before its first listener has the answer."""
         self.pending.settled(request)
-        self.store.references -= request.came
-        request.came = 0
+        self.keep(request, 0)
 
     @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
@@ -203,7 +211,7 @@ class Reads(Part):
     @rule("EC-49", source="RangeEntryCacheImpl", needs="reads")
     def start_of(self, reader: Reader) -> int:
         """A read of a single entry expects no reads: it never populates the cache."""
-        return 0 if reader.cursor == SINGLE else self.model.cursors[reader.topic].start_on_read(str(reader.cursor))
+        return NOBODY if reader.cursor == SINGLE else self.model.cursors[reader.topic].start_on_read(str(reader.cursor))
 
     @rule("EC-47", needs="reads", when=lambda r, request, start: start > 0 and request.first < request.last)
     def counts_from(self, request: Request, start: int) -> dict[int, Count | None]:
@@ -236,8 +244,7 @@ class Reads(Part):
 
     def go_on(self, request: Request, n: int) -> None:
         """Keep what came, and ask for the rest. All of it stays one read, which can be joined."""
-        request.came += n
-        self.store.references += n
+        self.keep(request, request.came + n)
         self.pending.admit(request)
         self.pending.begin(request)
 
@@ -252,6 +259,7 @@ class Reads(Part):
         """A storage read fails."""
         if kind == CLOSED and self.pending.reopens(request):
             request.reopened = True
+            self.keep(request, self.kept_when_reopened(request))
             self.pending.forget(request.cache, request.ledger)
             self.ask(request)
             return
@@ -261,6 +269,16 @@ class Reads(Part):
         for reader, *_ in [*request.listeners]:
             reader.failed = True
             self.part_came(reader)
+
+    @rule("EC-54", needs="reads", when=lambda r, request: request.came)
+    def kept_when_reopened(self, request: Request) -> int:
+        """The repeated read asks for what has not come yet."""
+        return request.came
+
+    def keep(self, request: Request, n: int) -> None:
+        """So many entries of an answer in part are kept, the others released."""
+        self.store.references += n - request.came
+        request.came = n
 
     @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
@@ -297,7 +315,10 @@ class Reads(Part):
         """A part of what a reader awaits has come, or failed. With the last one it is answered."""
         reader.awaited -= 1
         if reader.awaited:
+            if reader.failed:
+                self.half_failed.add(reader)
             return
+        self.half_failed.discard(reader)
         if not reader.failed:
             self.answer(reader)
         elif reader.partial:
@@ -313,9 +334,10 @@ class Reads(Part):
         self.await_all(reader, [(reader.first, reader.last)])
 
     def give_up(self, reader: Reader) -> None:
-        """A part has failed, and nothing else is tried."""
-        self.discard(reader.take_all())
+        """A part has failed, and nothing else is tried: the reader is told, then what came is released."""
+        came = reader.take_all()
         self.fail(reader)
+        self.discard(came)
 
     def answer(self, reader: Reader) -> None:
         """A reader is given what it asked for, in the order of the entries."""
@@ -377,11 +399,15 @@ class Reads(Part):
         if not reader.permits:
             return
         self.limit.give_back(reader)
-        while head := self.limit.serve(self.model.now):
+        for head in [*iter(lambda: self.limit.serve(self.model.now), None)]:
             if head.permits:
-                self.perform(head)
+                self.serve(head)
             else:
                 self.fail(head)
+
+    def serve(self, head: Reader) -> None:
+        """One who waited for permits has them."""
+        self.perform(head)
 
     # ---- What is told
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from broker_tck.model.entry_cache.entries import Cache, Cached, Lookup, ReadCounts, Removed, Store, add
 from broker_tck.model.entry_cache.eviction import Manager, Passes
-from broker_tck.model.entry_cache.readers import Reader, Run
-from broker_tck.model.entry_cache.reads import Answers
+from broker_tck.model.entry_cache.read_limit import ReadLimit
+from broker_tck.model.entry_cache.readers import BROKEN, Reader, Request, Run, runs
+from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Rule, informative, rule
 
@@ -64,11 +65,94 @@ def hands_count_on(store: Store, entry: Cached) -> bool:
 # ---- The releases
 
 
+def counts_if_read(_: Store, entry: Cached) -> bool:
+    """What a read has brought counts as read once more when it leaves its cache."""
+    return entry.from_storage
+
+
+class LargestAlone(ReadLimit):
+    """A read that is larger than the limit takes all of it, as soon as nobody else has any."""
+
+    def fits(self, permits: int) -> bool:
+        return self.remaining >= min(permits, self.config.max_reads_in_flight)
+
+    def grant(self, reader: Reader) -> None:
+        """A reader has what it needs, or all that there is."""
+        reader.permits = min(reader.permits, self.config.max_reads_in_flight)
+        super().grant(reader)
+
+
+class Thrown(Exception):
+    """The storage has raised in place of taking a request."""
+
+
+class ReadsOfReleases(Reads):
+    """What the storage raises goes up to who called, as it does in Java: nobody counts with it on the way."""
+
+    def raised(self, request: Request) -> None:
+        raise Thrown
+
+    def start(self, reader: Reader) -> None:
+        """Read as soon as there are permits. If the storage raises, the reader is told, but its permits are lost."""
+        try:
+            super().start(reader)
+        except Thrown:
+            self.model.drop_ledger(reader.cache, reader.ledger)
+            reader.permits = 0
+            self.fail(reader)
+
+    def join_or_ask(self, reader: Reader, run: Run) -> None:
+        """Listen for one read that runs, and read what it leaves on either side: these fail together."""
+        reader.awaited += 1
+        found = self.pending.overlapping(reader, run, self.manager.keeps_nothing(reader.cache))
+        if not found:
+            self.ask(Request(reader, run))
+            return
+        first, last = run
+        other = min(found, key=lambda r: (r.first > first, r.last < last, r.first))
+        group = reader.part(run)
+        group.awaited = 2
+        other.listeners.append((group, max(first, other.first), min(last, other.last)))
+        for part in runs(sorted({*group.entries}.difference(other.entries))):
+            group.awaited += 1
+            self.read_left(group, part)
+        self.part_came(group)
+
+    def serve(self, head: Reader) -> None:
+        """One who waited for permits has them. If the storage raises, nobody is told."""
+        with suppress(Thrown):
+            super().serve(head)
+
+    def read_again(self, reader: Reader) -> None:
+        with suppress(Thrown):
+            super().read_again(reader)
+
+    def not_come(self, request: Request, kind: int) -> None:
+        """A storage read fails; if the storage raises at the second try, as any other."""
+        try:
+            super().not_come(request, kind)
+        except Thrown:
+            super().not_come(request, BROKEN)
+
+
+class ReadsInBatches(ReadsOfReleases):
+    """Several entries are asked for in batches: a storage that raises has failed, and what came is asked for again."""
+
+    def kept_when_reopened(self, request: Request) -> int:
+        return 0
+
+    def raised(self, request: Request) -> None:
+        if request.first == request.last:
+            raise Thrown
+        self.not_come(request, BROKEN)
+
+
 class StoreOf42(Store):
     """A store that keeps what was released once too often."""
 
     counted = counted_if_valid
     blanks = blanks_if_valid
+    removal_counts = refusal_counts = counts_if_read
 
 
 class Pip430(EntryCaches):
@@ -77,6 +161,8 @@ class Pip430(EntryCaches):
     PROFILE = "pip-430"
     Store = StoreOf42
     Lookup = FromALedgerOn
+    ReadLimit = LargestAlone
+    Reads = ReadsOfReleases
 
 
 class StoreOf2026(Store):
@@ -84,6 +170,7 @@ class StoreOf2026(Store):
 
     counted = counted_if_valid
     blanks = blanks_if_valid
+    removal_counts = counts_if_read
     enter = hands_count_on
 
 
@@ -94,6 +181,8 @@ class Pip430In2026(EntryCaches):
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
     Store = StoreOf2026
     Lookup = FromALedgerOn
+    ReadLimit = LargestAlone
+    Reads = ReadsOfReleases
 
 
 class CountsOf50(ReadCounts):
@@ -104,6 +193,13 @@ class CountsOf50(ReadCounts):
 
     def after_read(self, count: int) -> int:
         return max(count - 1, 0)
+
+
+class CachedFrom0On(Answers):
+    """A count of 0 is one, so what a read brings is cached with it."""
+
+    def populates(self, start: int) -> bool:
+        return start >= 0
 
 
 class OneRound(Passes):
@@ -120,7 +216,10 @@ class Pip430In50(EntryCaches):
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
     Store = StoreOf2026
     Lookup = FromALedgerOn
+    ReadLimit = LargestAlone
+    Reads = ReadsInBatches
     ReadCounts = CountsOf50
+    Answers = CachedFrom0On
     Passes = OneRound
 
 

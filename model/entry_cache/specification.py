@@ -78,7 +78,7 @@ class EntryCaches(Reference):
         self.config = config
         self.clock = Clock()
         self.read_counts = self.ReadCounts()
-        self.store = self.Store(self.clock)
+        self.store = self.Store(self.clock, self.read_counts)
         self.lookup = self.Lookup()
         self.manager = self.Manager(config)
         self.caches = [self.manager.new_cache() for _ in range(CACHES)]
@@ -150,9 +150,11 @@ class EntryCaches(Reference):
 
     def insert(self, cache: Cache, position: Position, size: int, count: Count | None) -> Cached | None:
         """Insert an entry; answers with it, or nothing if it was refused."""
-        if self.manager.keeps_nothing(cache):
-            return None
-        return self.enter(Cached(cache, position, size, count, self.clock.now))
+        return self.insert_entry(Cached(cache, position, size, count, self.clock.now))
+
+    def insert_entry(self, entry: Cached) -> Cached | None:
+        """Insert an entry, unless its cache is disabled; answers with it, or nothing if it was refused."""
+        return None if self.manager.keeps_nothing(entry.cache) else self.enter(entry)
 
     def enter(self, entry: Cached) -> Cached | None:
         """Store an entry, unless it is refused, and order a pass if it is one too many."""
@@ -460,7 +462,7 @@ class EntryCaches(Reference):
 
     def timeouts(self) -> list[list[Any]]:
         """The timer: reads that have waited for too long fail."""
-        while head := self.read_limit.overdue(self.now):
+        for head in [*iter(lambda: self.read_limit.overdue(self.now), None)]:
             self.reads.fail(head)
         return self.reads.tell()
 
@@ -571,4 +573,4 @@ class EntryCaches(Reference):
         if self.under_way and not self.sizes_are_exact():
             return [[len(cache.entries), UNDEFINED] for cache in (a, b, c)], UNDEFINED
         sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
-        return sizes, UNDEFINED if self.under_way else self.store.references
+        return sizes, UNDEFINED if self.under_way or self.reads.half_failed else self.store.references

@@ -1,0 +1,3 @@
+package io.netty.buffer;
+
+public interface ByteBufAllocator {}
