@@ -120,7 +120,7 @@ class Surroundings:
             config.max_reads_in_flight, config.acquire_queue, config.acquire_timeout, timer, kinds.telemetry
         )
 
-    def entry(self, java: Any) -> JavaEntry:
+    def entry(self, java: Any) -> Any:
         """An entry that a reader is given."""
         return JavaEntry(java, self.ready, self.drain, self.kinds.loader.refuel)
 
@@ -210,14 +210,21 @@ class Ledgers:
 
     def reader(self, answered: ReadAnswered, kind: str) -> Any:
         """Somebody who reads, for Java."""
-        self._readers.append(Reader(self._around, answered))
-        return of_interface(self._kinds.loader, CALLBACKS + kind, self._readers[-1].answers)
+        reader = Reader(self._around, answered)
+        self._readers.append(reader)
+        return of_interface(self._kinds.loader, CALLBACKS + kind, reader.answers)
 
     def expected(self, expected: ExpectedReads) -> Any:
         """How many reads are expected, for Java."""
         self._readers.append(expected)
-        kept = ref(expected)
-        return of_interface(self._kinds.loader, SUPPLIER, {"getAsInt": lambda: self._kinds.values.int(kept()())})
+        kept, number = ref(expected), self._kinds.values.int
+
+        def ask() -> Any:
+            asked = kept()
+            assert asked is not None, "the caches live as long as Java asks"
+            return number(asked())
+
+        return of_interface(self._kinds.loader, SUPPLIER, {"getAsInt": ask})
 
 
 class Handle:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from broker_tck.implementations.interface import Entry, Position
 from broker_tck.implementations.jvm.errors import translating
@@ -94,7 +94,7 @@ class Inserted(Payload):
     def release(self, this: Any) -> bool:
         """The entry is freed. Its count may be another's by now."""
         if self.value.reads is not None:
-            self.value.reads.refresh()
+            cast(JavaCount, self.value.reads).refresh()
         return super().release(this)
 
 
