@@ -28,6 +28,18 @@ DIFFER = {
     "refusal-hands-its-count-over": ("5.0.1", "pip-430", "put 0 0 0 1 3; put 0 0 0 1 0; pinned"),
 }
 """A release, another profile, and a trace that tells them apart."""
+READS = {
+    "larger-than-the-limit": ("4.2.4", "max_reads_in_flight=100; fetch 0 0 0 0 1 0"),
+    "removal-counts": ("4.2.4", "; fetch 1 0 0 0 1 0; cursor 1 0 0 0 0; complete 0; size 1; share 0"),
+    "removal-counts-in-5.0": ("5.0.1", "; fetch 1 0 0 0 1 0; cursor 1 0 0 0 0; complete 0; size 1; share 0"),
+    "refusal-counts": ("4.2.4", "; fetch 0 1 0 0 1 0; cursor 0 1 0 0 0; put 0 0 0 0 0; complete 0"),
+    "permits-are-lost": ("4.2.4", "max_reads_in_flight=52000; storage 3; fetch 0 0 0 0 1 0; permits"),
+    "permits-are-lost-in-5.0": ("5.0.1", "max_reads_in_flight=52000; storage 3; fetch 0 0 0 0 1 0; permits"),
+    "kept-though-it-raised": ("5.0.1", "; append 0 0; storage 3; fetch 0 0 0 0 3 0"),
+    "cached-though-nobody-reads": ("5.0.1", "; fetch 0 0 0 0 1 0; complete 0"),
+    "reopened-from-the-first": ("5.0.1", "; fetch 0 0 0 0 2 0; short 0 1; fail 0 2"),
+}
+"""A release, and a trace whose last step is otherwise than specified."""
 FOUND = {
     "4.2.4": {"EC-12", "EC-26"},
     "5.0.1": {"EC-05", "EC-12", "EC-26", "EC-34", "RC-01", "RC-08"},
@@ -71,6 +83,22 @@ def test_release_differs_from_another_profile(name: str) -> None:
     assert seen
     assert seen.step == len(trace.operations) - 1
     assert on_subject(trace, released(version), CONFORM[version]) is None
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_of_a_release_differ_from_the_specification(name: str) -> None:
+    version, text = READS[name]
+    config, _, steps = text.partition(";")
+    for profile, differs in (("ideal", True), (CONFORM[version], False)):
+        trace = from_text(f"entry-cache {profile} {config};{steps}")
+        seen = on_subject(trace, released(version), profile)
+        assert (seen is not None) == differs, (profile, seen)
+        assert seen is None or seen.step == len(trace.operations) - 1
+
+
+@pytest.mark.parametrize("version", CONFORM)
+def test_reads_are_asked_of_a_release(version: str) -> None:
+    assert released(version).capabilities.reads
 
 
 @pytest.mark.deep

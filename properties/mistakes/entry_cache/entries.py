@@ -425,6 +425,22 @@ of(ReadCounts.after_increment)(
         lambda c, count: max(count, 0) + 1,
     ),
 )
+of(Store.removal_counts)(
+    instead(
+        "removed",
+        "An entry that leaves your cache counts as read; only what was returned to a reader may, when it is freed.",
+        lambda s, entry: entry.from_storage,
+        seen="RangeEntryCacheImpl of 4.2.4 and 5.0.1",
+    ),
+)
+of(Store.refusal_counts)(
+    instead(
+        "refused",
+        "If the storage's answer is cached already, your cache counts its own copy as read; it must not.",
+        lambda s, entry: True,
+        seen="RangeEntryCacheImpl of 4.2.4",
+    ),
+)
 of(ReadCounts.counts_as_read, look="a count that is lowered on the way out of the cache, or by every release")(
     instead(
         "absent",

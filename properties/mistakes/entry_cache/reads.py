@@ -212,6 +212,14 @@ of(Reads.raised)(
         was="raised: absent",
     ),
 )
+of(Reads.kept_when_reopened)(
+    instead(
+        "from the first",
+        "After a closed handle, your cache asks for all entries again; it must ask for what has not come yet.",
+        lambda r, request: 0,
+        seen="RangeEntryCacheImpl of 5.0.1",
+    ),
+)
 look_at("EC-48", "a count of its own on either side; one count for several entries")
 of(Reads.read_again)(
     instead(
