@@ -88,7 +88,7 @@ def test_story_goes_on_with_what_the_subject_showed() -> None:
 def test_recorded_outcome_may_be_any_that_is_allowed() -> None:
     for count, difference in ((0, None), (1, None), (2, Difference(0, 2, "0 or one more"))):
         model = Roughly(CONTRACT.config())
-        assert not_as_recorded(model.has(), model.seen(), [False, count, []]) == difference
+        assert not_as_recorded(model.has(), model.seen, [False, count, []]) == difference
 
 
 # ---- What is expensive to ask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -97,12 +97,12 @@ def otherwise(trace: Trace, model: type[Reference]) -> tuple[int, Difference] | 
             answer = failed(fault)
         if outcome is None:
             concrete(answer)
-        elif difference := not_as_recorded(answer, reference.seen(), outcome):
+        elif difference := not_as_recorded(answer, reference.seen, outcome):
             return step, difference
     return None
 
 
-def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) -> Difference | None:
+def not_as_recorded(answer: Any, seen: Callable[[], Sequence[Any]], outcome: Sequence[Any]) -> Difference | None:
     """How the model's answer and observables differ from the record."""
     if type(answer) is Allowed:
         if not answer.permits(outcome[0]):
@@ -110,7 +110,7 @@ def not_as_recorded(answer: Any, seen: Sequence[Any], outcome: Sequence[Any]) ->
         answer.follow(outcome[0])
     elif plain(answer) != outcome[0] or isinstance(answer, bool) is not isinstance(outcome[0], bool):
         return Difference(RESULT, outcome[0], plain(answer))
-    bad = apart(seen, outcome[1:])
+    bad = apart(seen(), outcome[1:])  # by what was taken over
     return Difference(bad.observed, bad.seen, bad.expected) if bad else None
 
 
