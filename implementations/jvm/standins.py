@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from weakref import WeakMethod, ref
@@ -84,9 +84,9 @@ class Handed:
         self._proxies = [(java, answers) for java, answers in self._proxies if answers() is not None]
 
 
-def of_class(loader: Loader, name: str, methods: tuple[str, ...]) -> Callable[[Answers], Any]:
+def of_class(loader: Loader, name: str, methods: Sequence[str]) -> Callable[[Answers], Any]:
     """Makes objects of a subclass, without calling any constructor, that answer some methods; the rest is inherited."""
-    made = by_handler(loader, name, methods)
+    made = by_handler(loader, name, tuple(methods))
     return lambda answers: made(Handler(answers))
 
 
