@@ -10,7 +10,7 @@ from broker_tck.implementations.jvm.errors import guarded, translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.positions import position_maker
 from broker_tck.implementations.jvm.releases import Release
-from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.jvm.subject import Boxed, Kind, Line
 
 PACKAGE = "org.apache.bookkeeper.mledger.impl."
 HEAP = PACKAGE + "ManagedCursorContainerImpl"
@@ -179,6 +179,11 @@ def linked_list(loader: Loader, _release: Release) -> Containers:
     return Containers(loader, LIST, Graceful)
 
 
+def boxed(box: str) -> tuple[Boxed, ...]:
+    """How threads call a container since 4.2."""
+    return (Boxed((4, 2), f"broker_tck.boxes.{box}", CONTAINERS),)
+
+
 JARS = ("managed-ledger", "pulsar-client-admin-api")
 """The second has the statistics that a method of cursors answers with; no container asks for them."""
 OF_ALL = {"ranks": False, "grace": False}
@@ -196,6 +201,7 @@ KINDS = (
             Line((3, 3), "pulsar-heap", OF_ALL),
         ),
         JARS,
+        (Boxed((3,), "broker_tck.boxes.EarlierCursorHeap", CONTAINERS), *boxed("CursorHeap")),
     ),
     Kind(
         "cursor-tree-set",
@@ -204,6 +210,7 @@ KINDS = (
         tree_set,
         (Line((4, 2), "pulsar-tree-set", {"grace": False, **WITHOUT_VERSIONS}),),
         JARS,
+        boxed("CursorTreeSet"),
     ),
     Kind(
         "cursor-list",
@@ -215,5 +222,6 @@ KINDS = (
             Line((5, 0, 1), "ideal", WITHOUT_VERSIONS),
         ),
         JARS,
+        boxed("CursorList"),
     ),
 )

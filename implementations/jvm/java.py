@@ -33,8 +33,12 @@ OPTIONS = (
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
 )
-NEWER = {22: ("--enable-native-access=ALL-UNNAMED",), 24: ("--sun-misc-unsafe-memory-access=allow",)}
-"""Options that only a newer Java knows; without them it prints warnings."""
+NEWER = {
+    21: ("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED",),
+    22: ("--enable-native-access=ALL-UNNAMED",),
+    24: ("--sun-misc-unsafe-memory-access=allow",),
+}
+"""Options that only a newer Java knows: its continuations are used; without the others it prints warnings."""
 HOMES = ("/usr/lib/jvm", "/Library/Java/JavaVirtualMachines")
 RELEASE = re.compile(r'^JAVA_VERSION="(\d+)', re.MULTILINE)
 

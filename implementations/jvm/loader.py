@@ -102,7 +102,11 @@ class Loader:
         for above in (code.superName, *code.interfaces):
             if (dotted := str(above).replace("/", ".")) in wanted:
                 self._hold(dotted, wanted)
-        self.define(hold(code, self.jpype))
+        self.define(self.changed(code))
+
+    def changed(self, tree: Any) -> bytes:
+        """The code of a class as it is to be loaded."""
+        return hold(tree, self.jpype)
 
     def ready(self, wall: int) -> None:
         """Before a call: what is held reads this time of the wall clock, in milliseconds, and has all its fuel."""

@@ -11,9 +11,10 @@ from typing import Any
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.jars import path_of
 from broker_tck.implementations.jvm.java import TOOLS, java, see_java
-from broker_tck.implementations.jvm.loader import Loader, classes_in
+from broker_tck.implementations.jvm.loader import CLASSES, Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.jvm.weaving import Explorer, woven
 
 Wrapper = Callable[[Loader, Release], Callable[..., Any]]
 """Loads a class and answers with a factory of its contract."""
@@ -30,6 +31,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Boxed:
+    """How threads call a class, from some version on, until the next."""
+
+    since: tuple[int, ...]
+    box: str
+    """The class of the kit's own that makes one and calls it."""
+    woven: tuple[str, ...]
+    """How the names of the classes begin that points are woven into."""
+
+
+@dataclass(frozen=True)
 class Kind:
     """A class that releases have, behind the interface of its contract."""
 
@@ -42,11 +54,17 @@ class Kind:
     """In ascending order."""
     jars: tuple[str, ...] = OWN
     """Those of the release's own jars that it needs. The first has the class."""
+    boxes: tuple[Boxed, ...] = ()
+    """In ascending order; empty if threads cannot call it."""
 
     def line(self, release: Release) -> Line | None:
         """The class in a release; None if the release does not have it."""
         known = [line for line in self.lines if line.since <= release.number]
         return known[-1] if known and known[-1].profile else None
+
+    def boxed(self, release: Release) -> Boxed | None:
+        """How threads call the class in a release; None if they cannot."""
+        return next((boxed for boxed in reversed(self.boxes) if boxed.since <= release.number), None)
 
 
 class JavaFactory:
@@ -98,6 +116,16 @@ class JavaFactory:
         """The factory, with the class loaded."""
         load: Wrapper = guarded(self.kind.wrapper)
         return load(loader_of(self.release.java, self.places), self.release)
+
+    @cached_property
+    def explorer(self) -> Explorer:
+        """What has threads call objects of the class. Unavailable: threads cannot call it."""
+        boxed = self.kind.boxed(self.release)
+        if boxed is None:
+            raise Unavailable(f"{self.name}: the kit cannot call this class from several threads")
+        first = (*self.places[: len(self.classpath) + 1], CLASSES)
+        names = dict.fromkeys(name for place in first for name in classes_in(place, boxed.woven))
+        return woven(self.places, list(names), boxed.box, self.release.java)
 
     def __call__(self, *arguments: Any) -> Any:
         """Make one, as the contract says."""

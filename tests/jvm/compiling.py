@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from broker_tck.implementations.jvm.java import found
+from broker_tck.implementations.jvm.loader import CLASSES
 from broker_tck.implementations.jvm.releases import OWN, Release
 
 
@@ -24,7 +25,7 @@ def jdk() -> Path:
 def compiled(sources: Path, version: str, to: Path) -> Path:
     """The folder of class files of all sources below a folder."""
     javac = jdk() / "bin" / "javac"
-    classpath = os.pathsep.join(map(str, Release(version).paths(OWN)))
+    classpath = os.pathsep.join(map(str, (CLASSES, *Release(version).paths(OWN))))
     files = sorted(map(str, sources.rglob("*.java")))
     options = ["--release", "17", "-proc:none", "-nowarn", "-cp", classpath, "-d", str(to)]
     subprocess.run([javac, *options, *files], check=True)

@@ -1,0 +1,14 @@
+package broker_tck.threads;
+
+/** Ends what a thread is about, whatever it catches. It is the scheduler's own, and no outcome of a call. */
+final class Stop extends Error {
+
+    /** The run is over. */
+    static final String LEFT = "left";
+    /** The only thread there is waits for something that no other one can bring about. */
+    static final String DEADLOCK = "deadlock";
+
+    Stop(String why) {
+        super(why, null, false, false);
+    }
+}
