@@ -26,7 +26,7 @@ from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
 from broker_tck.implementations.jvm.standins import of_class, of_interface, weakly
-from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.jvm.subject import Boxed, Kind, Line
 
 CACHES = LEDGER + "impl/cache/"
 CACHE = CACHES + "RangeEntryCacheImpl"
@@ -364,6 +364,15 @@ def nanoseconds(milliseconds: int) -> int:
     return max(-LONG, min(LONG - 1, milliseconds * MILLISECOND))
 
 
+IN_JAVA = LEDGER.replace("/", ".")
+VALUES = (f"{IN_JAVA}impl.EntryImpl", f"{IN_JAVA}util.AbstractCASReferenceCounted")
+"""What a broker caches."""
+BOXES = (
+    Boxed((3,), "broker_tck.boxes.EarlierRangeCaches", (f"{IN_JAVA}util.RangeCache", *VALUES)),
+    Boxed(
+        (4, 2), "broker_tck.boxes.RangeCaches", (f"{IN_JAVA}impl.cache.RangeCache", COUNT.replace("/", "."), *VALUES)
+    ),
+)
 WITHOUT = {"manager": False, "steps": False}
 KINDS = (
     Kind(
@@ -373,5 +382,6 @@ KINDS = (
         RangeCaches,
         (Line((4, 2), "pip-430", WITHOUT), Line((5, 0, 1), "pip-430-5.0", WITHOUT)),
         ("managed-ledger", *(name for name in OWN if name != "managed-ledger")),
+        BOXES,
     ),
 )

@@ -41,8 +41,9 @@ UNSHARED = (
 QUEUES = "org/jctools/queues/"
 CHUNK = 64
 """How much room for elements queues that grow get at first. Those of the broker would take longer than all else."""
+MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
-"""How the methods begin in which a map calls a function while it holds a lock."""
+"""How the methods begin in which a map calls a function."""
 
 
 class Weaver:
@@ -134,8 +135,8 @@ class Weaver:
                 code.insertBefore(node, self.nodes.InsnNode(self.codes.POP))
                 code.insertBefore(node, self._number(CHUNK))
         elif owner.startswith("java/util/") and name.startswith(CALLING_BACK):
-            code.insertBefore(node, self._call("whole", "()V"))
-            code.insert(node, self._call("parted", "()V"))
+            kind = str(node.desc).replace("(", "(Ljava/util/Map;", 1)
+            code.set(node, self.nodes.MethodInsnNode(self.codes.INVOKESTATIC, MAPS, name, kind, False))
 
     def _synchronize(self, owner: str, method: Any, place: str) -> None:
         """Write out what a synchronized method does by itself."""

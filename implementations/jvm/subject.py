@@ -120,12 +120,7 @@ class JavaFactory:
     @cached_property
     def explorer(self) -> Explorer:
         """What has threads call objects of the class. Unavailable: threads cannot call it."""
-        boxed = self.kind.boxed(self.release)
-        if boxed is None:
-            raise Unavailable(f"{self.name}: the kit cannot call this class from several threads")
-        first = (*self.places[: len(self.classpath) + 1], CLASSES)
-        names = dict.fromkeys(name for place in first for name in classes_in(place, boxed.woven))
-        return woven(self.places, list(names), boxed.box, self.release.java)
+        return explorer_of(self.kind, self.release, self.classpath)
 
     def __call__(self, *arguments: Any) -> Any:
         """Make one, as the contract says."""
@@ -139,3 +134,14 @@ def loader_of(needed: int, places: tuple[Path, ...]) -> Loader:
     A class that was loaded stays as it was, also where its place has another later.
     """
     return Loader(java(needed), places)
+
+
+def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) -> Explorer:
+    """What has threads call objects of a class of a release. Unavailable: threads cannot call it."""
+    boxed = kind.boxed(release)
+    if boxed is None:
+        raise Unavailable(f"{kind.java} of {release.version}: the kit cannot call this class from several threads")
+    places = (*classpath, *release.paths(kind.jars))
+    own = (*places[: len(classpath) + 1], CLASSES)
+    names = dict.fromkeys(name for place in own for name in classes_in(place, boxed.woven))
+    return woven(places, list(names), boxed.box, release.java)

@@ -256,23 +256,23 @@ public final class Scheduler {
         }
     }
 
-    /** Begin what is done in one go: a map holds a lock of its own while it calls a function. */
-    public static void whole() {
-        if (running != null) {
+    /** Begin something; answers whether it is done in one go, without points. */
+    static boolean begin(boolean whole) {
+        if (running != null && whole) {
             running.whole++;
         }
+        return whole;
     }
 
     /** End it. */
-    public static void parted() {
-        if (running != null) {
+    static void end(boolean whole) {
+        if (running != null && whole) {
             running.whole--;
         }
     }
 
-    /** A call ends, also one that an exception ended in the middle of something. */
+    /** A call ends. */
     void callEnds() {
-        whole = 0;
         if (over) {
             throw new Stop(Stop.LEFT);
         }

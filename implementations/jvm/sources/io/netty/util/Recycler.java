@@ -6,7 +6,10 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Netty's pool of objects, with one by each thread of the scheduler, and empty as each run begins. */
+/**
+ * Netty's pool of objects, with one by each thread of the scheduler, and empty as each run begins. What is made while
+ * there are no threads yet is thread 0's.
+ */
 public abstract class Recycler<T> {
 
     private final Map<Integer, ArrayDeque<Pooled<T>>> free = new HashMap<>();
@@ -20,8 +23,9 @@ public abstract class Recycler<T> {
             run = Scheduler.runs();
             free.clear();
         }
-        free.putIfAbsent(Scheduler.thread(), new ArrayDeque<>());
-        ArrayDeque<Pooled<T>> mine = free.get(Scheduler.thread());
+        int thread = Math.max(0, Scheduler.thread());
+        free.putIfAbsent(thread, new ArrayDeque<>());
+        ArrayDeque<Pooled<T>> mine = free.get(thread);
         Pooled<T> found = mine.pollLast();
         if (found == null) {
             found = new Pooled<>(mine);

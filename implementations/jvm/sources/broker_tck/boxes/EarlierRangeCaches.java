@@ -1,0 +1,68 @@
+package broker_tck.boxes;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+
+/** RangeCaches before 4.1, each of which evicts for itself. Passes for so many bytes are of the first cache. */
+public final class EarlierRangeCaches extends EntryCaches {
+
+    private static final String CACHE = LEDGER + "util.RangeCache";
+
+    public EarlierRangeCaches(Map<String, Object> config) throws Throwable {
+        open();
+    }
+
+    @Override
+    Object cache() throws Throwable {
+        return Released.make(CACHE, asked("Weighter", "getLength"), asked("TimestampExtractor", "getTimestamp"));
+    }
+
+    private static Object asked(String kind, String method) throws Throwable {
+        Class<?> face = Released.named(CACHE + "$" + kind);
+        return Proxy.newProxyInstance(face.getClassLoader(), new Class<?>[] {face}, new Asked(method));
+    }
+
+    @Override
+    Object value(Object position, Object bytes, int reads) throws Throwable {
+        return entry(position, bytes);
+    }
+
+    @Override
+    boolean insert(Object cache, Object position, Object value, int size) throws Throwable {
+        return (Boolean) Released.call(cache, "put", position, value);
+    }
+
+    @Override
+    Object evictOld(long than) throws Throwable {
+        long entries = 0;
+        long bytes = 0;
+        for (Object cache : caches) {
+            Object[] old = removed(Released.call(cache, "evictLEntriesBeforeTimestamp", than));
+            entries += ((Number) old[0]).longValue();
+            bytes += ((Number) old[1]).longValue();
+        }
+        return pair(entries, bytes);
+    }
+
+    @Override
+    Object evictSize(long size) throws Throwable {
+        return removed(Released.call(caches[0], "evictLeastAccessedEntries", size));
+    }
+
+    /** Asks a value for a number. */
+    private static final class Asked implements InvocationHandler {
+
+        private final String method;
+
+        Asked(String method) {
+            this.method = method;
+        }
+
+        @Override
+        public Object invoke(Object proxy, Method called, Object[] values) throws Throwable {
+            return ((Number) Released.call(values[0], method)).longValue();
+        }
+    }
+}
