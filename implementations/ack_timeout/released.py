@@ -17,7 +17,7 @@ from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.standins import of_class, weakly
-from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.jvm.subject import Boxed, Kind, Line
 
 HELD = tuple(f"org.apache.pulsar.client.impl.{name}" for name in ("UnAcked", "UnackMessageIdWrapper"))
 """The beginnings of the names of the classes under test."""
@@ -165,6 +165,7 @@ KINDS = (
             Line((5, 0, 1), "ack-timeout-java-4.2", LOCKED),
         ),
         JARS,
+        (Boxed((3,), "broker_tck.boxes.AckTimeouts", HELD),),
     ),
 )
 """With a backoff, PR 25916 has topics left whole, and PR 26043 has a cancelled timeout do nothing."""

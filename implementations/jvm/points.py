@@ -25,6 +25,7 @@ SHARED = (
     "com/google/common/collect/",
     "io/netty/util/",
     "it/unimi/dsi/fastutil/",
+    "org/apache/pulsar/common/util/collections/",
     "org/jctools/",
     "org/roaringbitmap/",
 )
@@ -41,9 +42,15 @@ UNSHARED = (
 QUEUES = "org/jctools/queues/"
 CHUNK = 64
 """How much room for elements queues that grow get at first. Those of the broker would take longer than all else."""
+LOCALS = ("java/lang/ThreadLocal", "io/netty/util/concurrent/FastThreadLocal")
+"""What has a value for each thread; the scheduler's threads may be one of Java's."""
 MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
 """How the methods begin in which a map calls a function."""
+
+
+FIRES = ("Timer", "fires")
+"""The first site: a timer of the kit's own fires."""
 
 
 class Weaver:
@@ -56,7 +63,7 @@ class Weaver:
         self.number: Any = jpype.JClass("java.lang.Integer")
         self.kind: Any = jpype.JClass("org.objectweb.asm.Type")
         self.final = {(str(tree.name), str(f.name)) for tree in trees for f in tree.fields if self._is(f, "FINAL")}
-        self.sites: list[tuple[str, str]] = []
+        self.sites = [FIRES]
         """Each point: class, method and line, and what is about to happen."""
 
     def weave(self, tree: Any) -> None:
@@ -114,7 +121,10 @@ class Weaver:
         return self.nodes.LdcInsnNode(self.number(number))
 
     def _call(self, name: str, kind: str) -> Any:
-        return self.nodes.MethodInsnNode(self.codes.INVOKESTATIC, SCHEDULER, name, kind, False)
+        return self._static(SCHEDULER, name, kind)
+
+    def _static(self, owner: str, name: str, kind: str) -> Any:
+        return self.nodes.MethodInsnNode(self.codes.INVOKESTATIC, owner, name, kind, False)
 
     def _replace(self, code: Any, node: Any) -> None:
         """Have an instruction use the scheduler's monitors and locks."""
@@ -135,8 +145,11 @@ class Weaver:
                 code.insertBefore(node, self.nodes.InsnNode(self.codes.POP))
                 code.insertBefore(node, self._number(CHUNK))
         elif owner.startswith("java/util/") and name.startswith(CALLING_BACK):
-            kind = str(node.desc).replace("(", "(Ljava/util/Map;", 1)
-            code.set(node, self.nodes.MethodInsnNode(self.codes.INVOKESTATIC, MAPS, name, kind, False))
+            code.set(node, self._static(MAPS, name, str(node.desc).replace("(", "(Ljava/util/Map;", 1)))
+        elif owner in LOCALS and name in ("get", "set", "remove"):
+            code.set(
+                node, self._static(f"{THREADS}Locals", name, str(node.desc).replace("(", "(Ljava/lang/Object;", 1))
+            )
 
     def _synchronize(self, owner: str, method: Any, place: str) -> None:
         """Write out what a synchronized method does by itself."""

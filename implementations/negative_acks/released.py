@@ -19,7 +19,7 @@ from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.standins import weakly
-from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.jvm.subject import Boxed, Kind, Line
 
 TRACKER = CLIENT + "NegativeAcksTracker"
 COUNT = "getNackedMessagesCount"
@@ -136,6 +136,7 @@ KINDS = (
             Line((4, 2), "pip-393-java-4.2", {"precision_bits": 72}),
         ),
         ("pulsar-client-original", "pulsar-client-api", "pulsar-client-admin-api", "pulsar-common"),
+        (Boxed((3,), "broker_tck.boxes.NegativeAcks", (TRACKER.replace("/", "."),)),),
     ),
 )
 """Each branch changed in a release of its own (PRs 23582, 23600).

@@ -43,7 +43,7 @@ public final class EarlierRangeCaches extends EntryCaches {
             entries += ((Number) old[0]).longValue();
             bytes += ((Number) old[1]).longValue();
         }
-        return pair(entries, bytes);
+        return Values.pair(entries, bytes);
     }
 
     @Override

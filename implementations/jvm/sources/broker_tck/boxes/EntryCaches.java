@@ -57,7 +57,7 @@ public abstract class EntryCaches implements Box, Runnable {
     public Object call(String name, Object[] a) throws Throwable {
         switch (name) {
             case "put":
-                return put(caches[number(a[0])], a);
+                return put(caches[Values.number(a[0])], a);
             case "late":
                 return late(a);
             case "fill":
@@ -75,19 +75,19 @@ public abstract class EntryCaches implements Box, Runnable {
             case "expect":
                 return count(a, "incrementExpectedReadCount");
             case "remove":
-                return remove(caches[number(a[0])], pair(a[1], a[2]), pair(a[3], a[4]), (Long) a[5] > 0);
+                return remove(caches[Values.number(a[0])], Values.pair(a[1], a[2]), Values.pair(a[3], a[4]), (Long) a[5] > 0);
             case "invalidate":
                 if ((Long) a[1] >= 0 || (Long) a[1] == -1 && (Long) a[2] >= 0) {
-                    remove(caches[number(a[0])], pair(-1L, 0L), pair(a[1], a[2]), false);
+                    remove(caches[Values.number(a[0])], Values.pair(-1L, 0L), Values.pair(a[1], a[2]), false);
                 }
                 return null;
             case "trim":
-                remove(caches[number(a[0])], pair(a[1], 0L), pair((Long) a[1] + 1, 0L), false);
+                remove(caches[Values.number(a[0])], Values.pair(a[1], 0L), Values.pair((Long) a[1] + 1, 0L), false);
                 return null;
             case "clear":
-                return removed(Released.call(caches[number(a[0])], "clear"));
+                return removed(Released.call(caches[Values.number(a[0])], "clear"));
             case "reopen":
-                return reopen(number(a[0]));
+                return reopen(Values.number(a[0]));
             case "ttl":
                 return evictOld(Held.monotonic - (Long) a[0] * MILLISECOND);
             case "size":
@@ -104,7 +104,7 @@ public abstract class EntryCaches implements Box, Runnable {
     public Object[] seen() throws Throwable {
         List<Object> sizes = new ArrayList<>();
         for (Object cache : caches) {
-            sizes.add(pair(Released.call(cache, "getNumberOfEntries"), Released.call(cache, "getSize")));
+            sizes.add(Values.pair(Released.call(cache, "getNumberOfEntries"), Released.call(cache, "getSize")));
         }
         return new Object[] {sizes, alive};
     }
@@ -118,7 +118,7 @@ public abstract class EntryCaches implements Box, Runnable {
     // ---- Calls
 
     private Object late(Object[] a) throws Throwable {
-        Object old = left[number(a[0])];
+        Object old = left[Values.number(a[0])];
         if (old == null) {
             return null;
         }
@@ -166,13 +166,13 @@ public abstract class EntryCaches implements Box, Runnable {
             Object entry = (Long) a[2] + i / across * (Long) a[5];
             Object size = (Long) a[6] + i * (Long) a[7];
             Object reads = (Long) a[8] - i % (Long) a[9];
-            inserted += put(caches[number(a[0])], new Object[] {a[0], ledger, entry, size, reads}) ? 1 : 0;
+            inserted += put(caches[Values.number(a[0])], new Object[] {a[0], ledger, entry, size, reads}) ? 1 : 0;
         }
         return inserted;
     }
 
     private Object get(Object[] a) throws Throwable {
-        return Released.call(caches[number(a[0])], "get", Positions.make(a[1], a[2]));
+        return Released.call(caches[Values.number(a[0])], "get", Positions.make(a[1], a[2]));
     }
 
     /** What a reader says of a value; another one than he asked for is none that he may get. */
@@ -203,20 +203,20 @@ public abstract class EntryCaches implements Box, Runnable {
 
     private Object range(Object[] a) throws Throwable {
         List<Object> positions = new ArrayList<>();
-        if (refused(pair(a[1], a[2]), pair(a[3], a[4]))) {
+        if (refused(Values.pair(a[1], a[2]), Values.pair(a[3], a[4]))) {
             return positions;
         }
         Object first = Positions.make(a[1], a[2]);
-        Object values = Released.call(caches[number(a[0])], "getRange", first, Positions.make(a[3], a[4]));
+        Object values = Released.call(caches[Values.number(a[0])], "getRange", first, Positions.make(a[3], a[4]));
         for (Object value : (Iterable<?>) values) {
-            positions.add(pair(Released.call(value, "getLedgerId"), Released.call(value, "getEntryId")));
+            positions.add(Values.pair(Released.call(value, "getLedgerId"), Released.call(value, "getEntryId")));
             Released.call(value, "release");
         }
         return positions;
     }
 
     private Object count(Object[] a, String change) throws Throwable {
-        Object count = counts.get(Arrays.asList(caches[number(a[0])], a[1], a[2]));
+        Object count = counts.get(Arrays.asList(caches[Values.number(a[0])], a[1], a[2]));
         if (count == null) {
             return "none";
         }
@@ -241,14 +241,6 @@ public abstract class EntryCaches implements Box, Runnable {
 
     // ---- Values
 
-    static int number(Object of) {
-        return Math.toIntExact((Long) of);
-    }
-
-    static Object[] pair(Object first, Object second) {
-        return new Object[] {first, second};
-    }
-
     /** Callers of the caches refuse a range that ends before it begins. */
     private static boolean refused(Object[] first, Object[] last) {
         int ledgers = Long.compare((Long) first[0], (Long) last[0]);
@@ -257,7 +249,7 @@ public abstract class EntryCaches implements Box, Runnable {
 
     /** Entries and bytes. */
     static Object[] removed(Object both) throws Throwable {
-        return pair(Released.call(both, "getLeft"), Released.call(both, "getRight"));
+        return Values.pair(Released.call(both, "getLeft"), Released.call(both, "getRight"));
     }
 
     static Object entry(Object... arguments) throws Throwable {

@@ -11,7 +11,7 @@ public final class RangeCaches extends EntryCaches {
     private final Object queue;
 
     public RangeCaches(Map<String, Object> config) throws Throwable {
-        int requeues = number(config.get("max_requeue_count"));
+        int requeues = Values.number(config.get("max_requeue_count"));
         queue = Released.make(CACHE + "RemovalQueue", requeues, config.get("extend_ttl_of_recently_accessed"));
         open();
     }
@@ -61,7 +61,7 @@ public final class RangeCaches extends EntryCaches {
             case "pinned":
                 return removed(Released.call(queue, "getNonEvictableSize"));
             case "requeues":
-                return Released.call(queue, "setMaxRequeueCountWhenHasExpectedReads", number(a[0]));
+                return Released.call(queue, "setMaxRequeueCountWhenHasExpectedReads", Values.number(a[0]));
             case "extend":
                 return Released.call(queue, "setExtendTTLOfRecentlyAccessed", (Long) a[0] > 0);
             default:

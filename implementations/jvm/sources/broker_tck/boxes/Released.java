@@ -4,7 +4,6 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
-import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -81,16 +80,12 @@ final class Released {
         return found;
     }
 
-    /** Set a field of an object, or of what its class extends. */
-    static void set(Object on, String name, Object value) throws ReflectiveOperationException {
-        for (Class<?> at = on.getClass(); at != null; at = at.getSuperclass()) {
-            for (Field field : at.getDeclaredFields()) {
-                if (field.getName().equals(name)) {
-                    field.setAccessible(true);
-                    field.set(on, value);
-                }
-            }
-        }
+    /** Make an object as deserialization does: no constructor of its class, or of what that extends, runs. */
+    static Object blank(Class<?> kind) throws Throwable {
+        Class<?> factories = Class.forName("sun.reflect.ReflectionFactory");
+        Object factory = factories.getMethod("getReflectionFactory").invoke(null);
+        Constructor<?> plain = Object.class.getDeclaredConstructor();
+        return ((Constructor<?>) call(factory, "newConstructorForSerialization", kind, plain)).newInstance();
     }
 
     private static Executable[] kept(String key, Executable[] found) {

@@ -18,6 +18,8 @@ public final class Scheduler {
     /** So many points in a row, and the others go on: a thread may wait for one of them in a loop. */
     private static final int PATIENCE = 1_000;
     private static final int NOBODY = -1;
+    /** The site at which a timer fires, which is not woven in. */
+    public static final int FIRES = 0;
 
     /** The run that is under way; null if all calls come from one thread alone. */
     private static Scheduler running;
