@@ -44,7 +44,7 @@ public final class AckTimeouts extends Redelivering {
             case "clear":
                 return Released.call(tracker, "clear");
             default:
-                throw new IllegalArgumentException(name);
+                throw new NoSuchMethodError(name);
         }
     }
 
@@ -67,11 +67,11 @@ public final class AckTimeouts extends Redelivering {
     }
 
     @Override
-    Object[] inner(String what, Object ledger, Object entry) {
-        if (what.equals("add")) {
-            return new Object[] {what, ledger, entry, 0L, -1L, 1L};
+    Object[] inner(Object[] a) {
+        if (a[0].equals("add")) {
+            return new Object[] {a[0], a[1], a[2], 0L, -1L, 1L};
         }
-        return what.equals("remove") ? new Object[] {what, ledger, entry, -1L} : new Object[] {what};
+        return a[0].equals("remove") ? new Object[] {a[0], a[1], a[2], -1L} : new Object[] {a[0]};
     }
 
     @Override

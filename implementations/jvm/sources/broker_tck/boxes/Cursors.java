@@ -69,7 +69,7 @@ public abstract class Cursors implements Box {
                 Held.wall += (Long) a[0];
                 return null;
             default:
-                throw new IllegalArgumentException(name);
+                throw new NoSuchMethodError(name);
         }
     }
 

@@ -23,7 +23,8 @@ public abstract class EntryCaches implements Box, Runnable {
     final Object[] caches = new Object[3];
     private final Object[] left = new Object[caches.length];
     private final Deque<Object> held = new ArrayDeque<>();
-    /** The read count of the value that was stored last under each key. */
+    /** The value that was stored last under each key, which may be in use again since, and its read count. */
+    private final Map<List<Object>, Object> stored = new HashMap<>();
     private final Map<List<Object>, Object> counts = new HashMap<>();
     /** How many values are not freed. */
     private long alive;
@@ -50,7 +51,7 @@ public abstract class EntryCaches implements Box, Runnable {
 
     /** What only some releases have. */
     Object more(String name, Object[] a) throws Throwable {
-        throw new IllegalArgumentException(name);
+        throw new NoSuchMethodError(name);
     }
 
     @Override
@@ -60,6 +61,10 @@ public abstract class EntryCaches implements Box, Runnable {
                 return put(caches[Values.number(a[0])], a);
             case "late":
                 return late(a);
+            case "misput":
+                return misput(a);
+            case "spoil":
+                return spoil(a);
             case "fill":
                 return fill(a);
             case "get":
@@ -125,15 +130,21 @@ public abstract class EntryCaches implements Box, Runnable {
         return put(old, a);
     }
 
-    private boolean put(Object cache, Object[] a) throws Throwable {
-        int size = Math.toIntExact((Long) a[3]);
-        Object position = Positions.make(a[1], a[2]);
-        Object value = value(position, buffer(size), Math.toIntExact((Long) a[4]));
+    private Object made(Object position, int size, int reads) throws Throwable {
+        Object value = value(position, buffer(size), reads);
         Released.call(value, "onDeallocate", this);
         alive++;
+        return value;
+    }
+
+    private boolean put(Object cache, Object[] a) throws Throwable {
+        int size = Values.number(a[3]);
+        Object position = Positions.make(a[1], a[2]);
+        Object value = made(position, size, Values.number(a[4]));
         Object count = countOf(value);
         boolean inserted = insert(cache, position, value, size);
         if (inserted) {
+            stored.put(Arrays.asList(cache, a[1], a[2]), value);
             counts.put(Arrays.asList(cache, a[1], a[2]), count);
         } else {
             Released.call(value, "release");
@@ -156,6 +167,25 @@ public abstract class EntryCaches implements Box, Runnable {
             bytes = new byte[size];
         }
         return Released.callStatic("io.netty.buffer.Unpooled", "wrappedBuffer", bytes, 0, size);
+    }
+
+    private Object misput(Object[] a) throws Throwable {
+        Object value = made(Positions.make(a[1], a[2]), 1, 0);
+        try {
+            return insert(caches[Values.number(a[0])], Positions.make(a[1], (Long) a[2] + 1), value, 1);
+        } finally {
+            Released.call(value, "release");
+        }
+    }
+
+    private boolean spoil(Object[] a) throws Throwable {
+        Object value = stored.get(Arrays.asList(caches[Values.number(a[0])], a[1], a[2]));
+        boolean only = value != null && !held.contains(value) && Released.call(value, "refCnt").equals(1)
+            && Released.call(value, "getLedgerId").equals(a[1]) && Released.call(value, "getEntryId").equals(a[2]);
+        if (only) {
+            Released.call(value, "release");
+        }
+        return only;
     }
 
     private long fill(Object[] a) throws Throwable {

@@ -60,7 +60,7 @@ public final class NegativeAcks extends Redelivering {
                 tell();
                 return null;
             default:
-                throw new IllegalArgumentException(name);
+                throw new NoSuchMethodError(name);
         }
     }
 
@@ -82,8 +82,8 @@ public final class NegativeAcks extends Redelivering {
     }
 
     @Override
-    Object[] inner(String what, Object ledger, Object entry) {
-        return what.equals("close") ? new Object[] {what} : new Object[] {what, ledger, entry, 0L};
+    Object[] inner(Object[] a) {
+        return a[0].equals("close") ? new Object[] {a[0]} : a;
     }
 
     @Override

@@ -61,8 +61,8 @@ public abstract class Redelivering implements Box, Application {
     /** What a box does besides. */
     abstract Object more(String name, Object[] a) throws Throwable;
 
-    /** What is done inside of a callback. */
-    abstract Object[] inner(String what, Object ledger, Object entry);
+    /** The call that is made inside of a callback, as operation "inside" names it. */
+    abstract Object[] inner(Object[] a);
 
     /** An id as the callback's result tells it. */
     abstract Object[] told(MessageId id) throws Throwable;
@@ -84,7 +84,7 @@ public abstract class Redelivering implements Box, Application {
                 failing = true;
                 return null;
             case "inside":
-                inside.add(inner((String) a[0], a[1], a[2]));
+                inside.add(inner(a));
                 return null;
             case "close":
                 close();
