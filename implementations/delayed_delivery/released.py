@@ -12,7 +12,7 @@ from broker_tck.implementations.jvm.netty import netty_timer
 from broker_tck.implementations.jvm.positions import position_reader
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.standins import Answers, of_class, of_interface, weakly
-from broker_tck.implementations.jvm.subject import Kind, Line
+from broker_tck.implementations.jvm.subject import Boxed, Kind, Line
 from broker_tck.implementations.jvm.unavailable import Unavailable
 
 PACKAGE = "org.apache.pulsar.broker.delayed."
@@ -150,6 +150,13 @@ class JavaTracker:
         self._ready().close()
 
 
+def boxed(since: tuple[int, ...], dispatcher: str) -> Boxed:
+    """How threads call a tracker, which has such a dispatcher."""
+    woven = (IN_MEMORY, ABSTRACT, f"{PACKAGE}DispatcherDelayedDeliveryContext")
+    methods = ("getName", "getCursor", *NAMED, *READS)
+    return Boxed(since, "broker_tck.boxes.DelayedDelivery", woven, DISPATCHERS + dispatcher, methods)
+
+
 NOT_SHOWN = {"shows_kept": False}
 """Java gets ids as its own numbers, which cannot be followed."""
 WIDE = {"entry_id_bits": 63, **NOT_SHOWN}
@@ -168,6 +175,10 @@ KINDS = (
             Line((4, 2, 4), "timebucket-2026", NOT_SHOWN),
             Line((5,), "timebucket-5.0-M1", {"memory_estimate": False, **NOT_SHOWN}),
             Line((5, 0, 1), "timebucket-5.0", {"memory_estimate": False, **NOT_SHOWN}),
+        ),
+        boxes=(
+            boxed((3,), "PersistentDispatcherMultipleConsumers"),
+            boxed((4,), "AbstractPersistentDispatcherMultipleConsumers"),
         ),
     ),
 )

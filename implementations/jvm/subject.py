@@ -13,8 +13,9 @@ from broker_tck.implementations.jvm.jars import path_of
 from broker_tck.implementations.jvm.java import TOOLS, java, see_java
 from broker_tck.implementations.jvm.loader import CLASSES, Loader, classes_in
 from broker_tck.implementations.jvm.releases import OWN, Release
+from broker_tck.implementations.jvm.standins import of_class
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.jvm.weaving import Explorer, woven
+from broker_tck.implementations.jvm.weaving import Explorer, WeavingLoader
 
 Wrapper = Callable[[Loader, Release], Callable[..., Any]]
 """Loads a class and answers with a factory of its contract."""
@@ -39,6 +40,10 @@ class Boxed:
     """The class of the kit's own that makes one and calls it."""
     woven: tuple[str, ...]
     """How the names of the classes begin that points are woven into."""
+    stand_in: str = ""
+    """A class that is too large to make, whose stand-in the box has."""
+    methods: tuple[str, ...] = ()
+    """What that answers."""
 
 
 @dataclass(frozen=True)
@@ -144,4 +149,7 @@ def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) 
     places = (*classpath, *release.paths(kind.jars))
     own = (*places[: len(classpath) + 1], CLASSES)
     names = dict.fromkeys(name for place in own for name in classes_in(place, boxed.woven))
-    return woven(places, list(names), boxed.box, release.java)
+    loader = WeavingLoader(java(release.java), places, list(names))
+    if boxed.stand_in:
+        of_class(loader, boxed.stand_in, boxed.methods)
+    return Explorer(loader, boxed.box)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.held import read
-from broker_tck.implementations.jvm.java import OLDEST, java
 from broker_tck.implementations.jvm.loader import CLASSES, Loader, path_of
 from broker_tck.implementations.jvm.points import Weaver
 
@@ -143,8 +142,3 @@ def pairs(numbers: Any) -> tuple[tuple[int, int], ...]:
     """Numbers of Java's, two by two."""
     each = [int(number) for number in numbers]
     return tuple(zip(each[::2], each[1::2], strict=True))
-
-
-def woven(places: Sequence[Path], names: Sequence[str], box: str, needed: int = OLDEST) -> Explorer:
-    """An explorer of objects of a box, with points in the classes of these names. Unavailable says what is missing."""
-    return Explorer(WeavingLoader(java(needed), places, names), box)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from broker_tck.implementations.jvm.java import java
 from broker_tck.implementations.jvm.releases import OWN, Release
-from broker_tck.implementations.jvm.weaving import Explored, Explorer, woven
+from broker_tck.implementations.jvm.weaving import Explored, Explorer, WeavingLoader
 
 RELEASE = Release("4.2.4")
 
@@ -30,7 +31,8 @@ def program(text: str, **config: Any) -> Program:
 
 def shared(classes: Path) -> Explorer:
     """Explores the class of the tests' own."""
-    return woven((classes, *RELEASE.paths(OWN)), ["odd.Shared"], "odd.SharedBox")
+    loader = WeavingLoader(java(), (classes, *RELEASE.paths(OWN)), ["odd.Shared"])
+    return Explorer(loader, "odd.SharedBox")
 
 
 def ended(explored: Explored) -> dict[str, int]:

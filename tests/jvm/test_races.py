@@ -155,6 +155,8 @@ def test_race_is_mended(name: str, version: str) -> None:
         ("negative-acks", "4.0.8"),
         ("negative-acks", "4.2.4"),
         ("ack-timeout", "4.2.4"),
+        ("in-memory", "3.0.7"),
+        ("in-memory", "5.0.1"),
     ],
 )
 def test_box_does_what_was_recorded(kind: str, version: str) -> None:

@@ -1,0 +1,157 @@
+package broker_tck.boxes;
+
+import broker_tck.Held;
+import broker_tck.threads.Box;
+import broker_tck.threads.Scheduler;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The broker's in-memory tracker. A dispatcher makes all calls with its own monitor held; its timer does not. */
+public final class DelayedDelivery implements Box, InvocationHandler {
+
+    private static final String DISPATCHERS = "org.apache.pulsar.broker.service.persistent.";
+    private static final String NAME = "topic / subscription";
+
+    private final Object dispatcher;
+    private final Wheel wheel;
+    private final Object tracker;
+    /** Of each thread, whether the dispatcher was asked for a read since the timer fired there. */
+    private final Map<Integer, Boolean> asked = new HashMap<>();
+
+    public DelayedDelivery(Map<String, Object> config) throws Throwable {
+        dispatcher = Released.blank(kind());
+        dispatcher.getClass().getField("handler").set(dispatcher, this);
+        wheel = new Wheel((Long) config.get("clock") * Wheel.MILLISECOND, Wheel.MILLISECOND);
+        tell();
+        Object[] settings = {config.get("tick"), config.get("strict"), config.get("lookahead")};
+        tracker = Released.make(
+            "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker",
+            dispatcher, wheel, settings[0], Held.systemUTC(), settings[1], settings[2]);
+    }
+
+    /** The dispatcher's class, which answers by a handler. */
+    private static Class<?> kind() throws ClassNotFoundException {
+        try {
+            return Released.named(DISPATCHERS + "AbstractPersistentDispatcherMultipleConsumers$StandIn");
+        } catch (ClassNotFoundException before40) {
+            return Released.named(DISPATCHERS + "PersistentDispatcherMultipleConsumers$StandIn");
+        }
+    }
+
+    /** What the dispatcher is asked for: to read, or for names. */
+    @Override
+    public Object invoke(Object object, Method method, Object[] arguments) {
+        if (method.getName().startsWith("read")) {
+            asked.put(Scheduler.thread(), true);
+        }
+        Class<?> kind = method.getReturnType();
+        if (kind.isInterface()) {
+            return Proxy.newProxyInstance(kind.getClassLoader(), new Class<?>[] {kind}, this);
+        }
+        if (kind == String.class) {
+            return NAME;
+        }
+        return null;
+    }
+
+    @Override
+    public Object call(String name, Object[] a) throws Throwable {
+        switch (name) {
+            case "adv":
+                return advance((Long) a[0] * Wheel.MILLISECOND);
+            case "stale":
+                asked.remove(Scheduler.thread());
+                wheel.stale();
+                return asked.containsKey(Scheduler.thread());
+            case "jump":
+                wheel.jump((Long) a[0] * Wheel.MILLISECOND);
+                tell();
+                return null;
+            default:
+                Scheduler.enter(dispatcher);
+                try {
+                    return dispatched(name, a);
+                } finally {
+                    Scheduler.exit(dispatcher);
+                }
+        }
+    }
+
+    private Object dispatched(String name, Object[] a) throws Throwable {
+        switch (name) {
+            case "add":
+                return ask("addMessage", a[0], a[1], a[2]);
+            case "fill":
+                return fill(a);
+            case "has":
+                return ask("hasMessageAvailable");
+            case "get":
+                return positions(ask("getScheduledMessages", Values.number(a[0])));
+            case "pause":
+                return ask("shouldPauseAllDeliveries");
+            case "tick":
+                return ask("resetTickTime", a[0]);
+            case "memory":
+                return ask("getBufferMemoryUsage");
+            case "clear":
+                return Released.call(ask("clear"), "join");
+            case "close":
+                return ask("close");
+            default:
+                throw new NoSuchMethodError(name);
+        }
+    }
+
+    private Object ask(String name, Object... arguments) throws Throwable {
+        return Released.call(tracker, name, arguments);
+    }
+
+    private long fill(Object[] a) throws Throwable {
+        long taken = 0;
+        for (long i = 0; i < (Long) a[3]; i++) {
+            Object entry = (Long) a[1] + i * (Long) a[2];
+            taken += (Boolean) ask("addMessage", a[0], entry, (Long) a[4] + i * (Long) a[5]) ? 1 : 0;
+        }
+        return taken;
+    }
+
+    private static Object positions(Object found) throws Throwable {
+        List<Object> positions = new ArrayList<>();
+        for (Object position : (Iterable<?>) found) {
+            positions.add(Positions.read(position));
+        }
+        return positions;
+    }
+
+    private Object advance(long by) throws Throwable {
+        long until = wheel.now + by;
+        List<Object> times = new ArrayList<>();
+        for (Wheel.Armed due = wheel.due(until); due != null; due = wheel.due(until)) {
+            tell();
+            asked.remove(Scheduler.thread());
+            Object at = Held.wall;
+            due.fire();
+            if (asked.containsKey(Scheduler.thread())) {
+                times.add(at);
+            }
+        }
+        wheel.now = Math.max(wheel.now, until);
+        tell();
+        return times;
+    }
+
+    private void tell() {
+        Held.wall = wheel.now / Wheel.MILLISECOND;
+        Held.monotonic = wheel.now;
+    }
+
+    @Override
+    public Object[] seen() throws Throwable {
+        return new Object[] {ask("getNumberOfDelayedMessages"), wheel.armed()};
+    }
+}
