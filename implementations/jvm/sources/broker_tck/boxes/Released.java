@@ -17,17 +17,27 @@ import java.util.Map;
 /** What a class of a release has, by names: from release to release it has other types. */
 final class Released {
 
-    private static final Map<String, Executable[]> FOUND = new HashMap<>();
+    private static final Map<String, Class<?>> CLASSES = new HashMap<>();
+    /** Methods of each class by their names, its constructors, and how an object without any is made. */
+    private static final Map<Class<?>, Map<String, Executable[]>> FOUND = new HashMap<>();
+    private static final String MAKE = "<init>";
+    private static final String BLANK = "blank";
 
     static Class<?> named(String name) throws ClassNotFoundException {
-        return Class.forName(name, true, Released.class.getClassLoader());
+        Class<?> found = CLASSES.get(name);
+        if (found == null) {
+            found = Class.forName(name, true, Released.class.getClassLoader());
+            CLASSES.put(name, found);
+        }
+        return found;
     }
 
     /** Make an object by the constructor that takes such arguments. */
     static Object make(String name, Object... arguments) throws Throwable {
-        Executable[] all = FOUND.get(name);
+        Class<?> kind = named(name);
+        Executable[] all = known(kind, MAKE);
         if (all == null) {
-            all = kept(name, named(name).getDeclaredConstructors());
+            all = kept(kind, MAKE, kind.getDeclaredConstructors());
         }
         try {
             return ((Constructor<?>) fitting(all, name, arguments)).newInstance(arguments);
@@ -61,8 +71,7 @@ final class Released {
 
     /** All methods of a name, those of what a class extends behind its own. */
     private static Executable[] methods(Class<?> owner, String name) {
-        String key = owner.getName() + ' ' + name;
-        Executable[] found = FOUND.get(key);
+        Executable[] found = known(owner, name);
         if (found == null) {
             List<Method> all = new ArrayList<>();
             for (Class<?> at = owner; at != null; at = at.getSuperclass()) {
@@ -75,22 +84,32 @@ final class Released {
                     each.remove();
                 }
             }
-            found = kept(key, all.toArray(new Executable[0]));
+            found = kept(owner, name, all.toArray(new Executable[0]));
         }
         return found;
     }
 
     /** Make an object as deserialization does: no constructor of its class, or of what that extends, runs. */
     static Object blank(Class<?> kind) throws Throwable {
-        Class<?> factories = Class.forName("sun.reflect.ReflectionFactory");
-        Object factory = factories.getMethod("getReflectionFactory").invoke(null);
-        Constructor<?> plain = Object.class.getDeclaredConstructor();
-        return ((Constructor<?>) call(factory, "newConstructorForSerialization", kind, plain)).newInstance();
+        Executable[] found = known(kind, BLANK);
+        if (found == null) {
+            Class<?> factories = Class.forName("sun.reflect.ReflectionFactory");
+            Object factory = factories.getMethod("getReflectionFactory").invoke(null);
+            Object plain = Object.class.getDeclaredConstructor();
+            found = kept(kind, BLANK, (Executable) call(factory, "newConstructorForSerialization", kind, plain));
+        }
+        return ((Constructor<?>) found[0]).newInstance();
     }
 
-    private static Executable[] kept(String key, Executable[] found) {
+    private static Executable[] known(Class<?> owner, String name) {
+        Map<String, Executable[]> all = FOUND.get(owner);
+        return all == null ? null : all.get(name);
+    }
+
+    private static Executable[] kept(Class<?> owner, String name, Executable... found) {
         AccessibleObject.setAccessible(found, true);
-        FOUND.put(key, found);
+        FOUND.putIfAbsent(owner, new HashMap<>());
+        FOUND.get(owner).put(name, found);
         return found;
     }
 

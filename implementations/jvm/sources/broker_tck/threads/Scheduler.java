@@ -31,6 +31,7 @@ public final class Scheduler {
     private final BooleanSupplier[] waits;
     private final Map<Object, Hold> monitors = new IdentityHashMap<>();
     private int alive;
+    private int waiting;
     private int current = NOBODY;
     /** Who was chosen at a point of the current thread's. */
     private int next = NOBODY;
@@ -125,9 +126,9 @@ public final class Scheduler {
 
     private int canGoOn() {
         int can = alive;
-        for (int left = alive; left != 0; left &= left - 1) {
+        for (int left = waiting; left != 0; left &= left - 1) {
             int thread = Integer.numberOfTrailingZeros(left);
-            if (waits[thread] != null && !waits[thread].getAsBoolean()) {
+            if (!waits[thread].getAsBoolean()) {
                 can &= ~(1 << thread);
             }
         }
@@ -253,8 +254,9 @@ public final class Scheduler {
             }
             int me = now.current;
             now.waits[me] = holds;
+            now.waiting |= 1 << me;
             now.pause();
-            now.waits[me] = null;
+            now.waiting &= ~(1 << me);
         }
     }
 
