@@ -1,8 +1,9 @@
 """Points in classes of Java, woven in: there the kit's scheduler may let another thread go on.
 
-A point stands before each access of a field that is not final, and before each call of what threads may share and the
-class does not hold itself: collections, atomics, queues, pools, locks. Monitors and locks become the scheduler's. What
-is called at a point happens in one go, so that races inside of Java's own collections are not seen.
+A point stands before each access of a field that is not final, or of an element of an array. It also stands before each
+call of what threads may share and the class does not hold itself: collections, atomics, queues, pools, locks. Monitors
+and locks become the scheduler's. What is called at a point happens in one go, so that races inside of Java's own
+collections are not seen.
 """
 
 from __future__ import annotations
@@ -44,6 +45,18 @@ CHUNK = 64
 """How much room for elements queues that grow get at first. Those of the broker would take longer than all else."""
 LOCALS = ("java/lang/ThreadLocal", "io/netty/util/concurrent/FastThreadLocal")
 """What has a value for each thread; the scheduler's threads may be one of Java's."""
+WAITING = {
+    ("java/lang/Object", "wait"),
+    ("java/lang/Thread", "join"),
+    ("java/lang/Thread", "sleep"),
+    ("java/util/concurrent/BlockingQueue", "put"),
+    ("java/util/concurrent/BlockingQueue", "take"),
+    ("java/util/concurrent/CountDownLatch", "await"),
+    ("java/util/concurrent/Semaphore", "acquire"),
+    ("java/util/concurrent/locks/LockSupport", "park"),
+    ("java/util/concurrent/locks/LockSupport", "parkNanos"),
+}
+"""Calls that would have all threads wait, as the scheduler's may be one of Java's: they are refused."""
 MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
 """How the methods begin in which a map calls a function."""
@@ -60,6 +73,7 @@ class Weaver:
         """Of all classes that points will be woven into it must be known which fields are final."""
         self.nodes = jpype.JPackage("org").objectweb.asm.tree
         self.codes = jpype.JClass("org.objectweb.asm.Opcodes")
+        self.arrays = (self.codes.NEWARRAY, self.codes.ANEWARRAY)
         self.number: Any = jpype.JClass("java.lang.Integer")
         self.kind: Any = jpype.JClass("org.objectweb.asm.Type")
         self.final = {(str(tree.name), str(f.name)) for tree in trees for f in tree.fields if self._is(f, "FINAL")}
@@ -74,19 +88,23 @@ class Weaver:
                 self._weave(str(tree.name), method)
 
     def _weave(self, owner: str, method: Any) -> None:
-        code, line = method.instructions, 0
+        code, line, before, filling = method.instructions, 0, 0, 0
         place = f"{owner.rpartition('/')[2]}.{method.name}"
         making = str(method.name) in ("<init>", "<clinit>")
         for node in list(code.toArray()):
             if isinstance(node, self.nodes.LineNumberNode):
                 line = int(node.line)
                 continue
-            if node.getOpcode() < 0:
+            opcode = node.getOpcode()
+            if opcode < 0:
                 continue
-            what = self._what(code, node)
-            if what and not making:
+            filling += opcode == self.codes.DUP and (before in self.arrays or self._is_store(before))
+            if self._is_store(opcode) and filling:  # an element of ``new int[] {1, 2}``, which nobody else knows yet
+                filling -= 1
+            elif not making and (what := self._what(node)):
                 self._point(code, node, f"{place}:{line}", what)
             self._replace(code, node)
+            before = opcode
         if self._is(method, "SYNCHRONIZED"):
             self._synchronize(owner, method, place)
         method.maxStack += 2
@@ -94,13 +112,21 @@ class Weaver:
     def _is(self, member: Any, flag: str) -> bool:
         return bool(member.access & getattr(self.codes, f"ACC_{flag}"))
 
-    def _what(self, code: Any, node: Any) -> str:
+    def _is_store(self, opcode: int) -> bool:
+        return bool(self.codes.IASTORE <= opcode <= self.codes.SASTORE)
+
+    def _what(self, node: Any) -> str:
         """What an instruction does that other threads may notice; empty for nothing."""
         if isinstance(node, self.nodes.FieldInsnNode):
             return self._access(str(node.owner), str(node.name), node.getOpcode())
         if isinstance(node, self.nodes.MethodInsnNode):
             return called(str(node.owner), str(node.name))
-        return "enter" if node.getOpcode() == self.codes.MONITORENTER else ""
+        opcode = node.getOpcode()
+        if self.codes.IALOAD <= opcode <= self.codes.SALOAD:
+            return "read element"
+        if self._is_store(opcode):
+            return "write element"
+        return "enter" if opcode == self.codes.MONITORENTER else ""
 
     def _access(self, owner: str, name: str, opcode: int) -> str:
         if owner.startswith("java/") or (owner, name) in self.final:
@@ -139,6 +165,9 @@ class Weaver:
             self._replace_call(code, node, str(node.owner), str(node.name))
 
     def _replace_call(self, code: Any, node: Any, owner: str, name: str) -> None:
+        if (owner, name) in WAITING:
+            code.insertBefore(node, self.nodes.LdcInsnNode(f"{owner.rpartition('/')[2]}.{name}"))
+            code.insertBefore(node, self._call("refuse", "(Ljava/lang/String;)V"))
         if name == "<init>":
             node.owner = LOCKS.get(owner, node.owner)
             if owner.startswith(QUEUES) and "Unbounded" in owner and str(node.desc) == "(I)V":

@@ -11,6 +11,7 @@ from jvm.schedules import Program
 
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import explorer_of
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.jvm.weaving import Explorer
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.engine.subjects import resolve
@@ -139,6 +140,19 @@ def test_race_is_mended(name: str, version: str) -> None:
     race = RACES[name]
     found = explorer(race.kind, version).explore(program(race), race.preemptions, 10_000, 0, 0)
     assert [history.text for history in found.histories if race.wrong in history.text] == []
+
+
+def test_classes_of_the_user_stand_before_the_release() -> None:
+    race = RACES["readers flush the list together"]
+    old = next(Release("4.2.4").paths(("managed-ledger",)))
+    patched = explorer_of(KINDS[race.kind], Release("5.0.1"), (old,))
+    found = patched.explore(program(race), race.preemptions, 10_000, 0, 0)
+    assert any(race.wrong in history.text for history in found.histories)
+
+
+def test_class_without_a_box_is_refused() -> None:
+    with pytest.raises(Unavailable, match="cannot call this class from several threads"):
+        explorer_of(KINDS["bucket"], Release("4.2.4"))
 
 
 # ---- Boxes, by what was recorded of their classes

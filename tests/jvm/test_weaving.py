@@ -12,6 +12,7 @@ from jvm import schedules
 from jvm.schedules import ended, program
 
 from broker_tck.implementations.jvm.java import homes, version_of
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.jvm.weaving import Explorer
 
 RIGHT = "=[2,[null]]"
@@ -39,6 +40,22 @@ def test_what_is_locked_is_right(shared: Explorer, name: str) -> None:
     explored = shared.explore(program(f"| {name} | {name} | next"), 2, 1_000, 100, 0)
     assert explored.complete
     assert set(ended(explored)) == {RIGHT}
+
+
+def test_race_for_an_element_is_found(shared: Explorer) -> None:
+    ends = ended(shared.explore(program("| nextOfArray | nextOfArray | nextOfArray"), 1, 1_000, 0, 0))
+    assert set(ends) == {RIGHT, WRONG}
+
+
+def test_array_that_nobody_else_knows_has_no_points(shared: Explorer) -> None:
+    _, trail = shared.follow(program("| nextOfFresh ||"), ())
+    assert [each.what for each in trail] == ["begins 0", "ends 0"]
+
+
+@pytest.mark.parametrize("text", ["| waits | next |", "waits ||"])
+def test_wait_of_another_kind_is_refused(shared: Explorer, text: str) -> None:
+    with pytest.raises(Unavailable, match=r"cannot wait by Object\.wait, which a class calls"):
+        shared.explore(program(text), 0, 1_000, 0, 0)
 
 
 def test_lock_is_no_other(shared: Explorer) -> None:

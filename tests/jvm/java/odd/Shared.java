@@ -59,6 +59,25 @@ public class Shared {
         }
     }
 
+    private final long[] counts = {0};
+
+    public long nextOfArray() {
+        long seen = counts[0];
+        counts[0] = seen + 1;
+        return seen;
+    }
+
+    public long nextOfFresh() {
+        long[] fresh = {1, 2, 3};
+        return fresh.length - 3;
+    }
+
+    public void waits() throws InterruptedException {
+        synchronized (first) {
+            first.wait();
+        }
+    }
+
     /** Readers do not keep each other out. */
     public long read() {
         both.readLock().lock();

@@ -173,7 +173,10 @@ public final class Explorer {
                 history.append("!endless\n");
                 return false;
             } catch (Stop stop) {
-                history.append('!').append(stop.getMessage()).append('\n');
+                if (!Stop.DEADLOCK.equals(stop.getMessage())) {
+                    throw stop;
+                }
+                history.append("!deadlock\n");
                 return false;
             }
         }

@@ -135,7 +135,7 @@ public class ReadWrite extends ReentrantReadWriteLock {
 
         @Override
         public Condition newCondition() {
-            throw new Stop("a condition of a lock cannot be waited for");
+            throw new Stop("Lock.newCondition");
         }
     }
 }

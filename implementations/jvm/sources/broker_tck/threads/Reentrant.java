@@ -58,6 +58,6 @@ public class Reentrant extends ReentrantLock {
 
     @Override
     public Condition newCondition() {
-        throw new Stop("a condition of a lock cannot be waited for");
+        throw new Stop("Lock.newCondition");
     }
 }

@@ -282,6 +282,11 @@ public final class Scheduler {
         }
     }
 
+    /** Before a call that waits in a way that the scheduler does not know. */
+    public static void refuse(String call) {
+        throw new Stop(call);
+    }
+
     /** Enter a monitor. */
     public static void enter(Object monitor) {
         if (running != null) {

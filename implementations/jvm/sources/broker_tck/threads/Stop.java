@@ -1,6 +1,6 @@
 package broker_tck.threads;
 
-/** Ends what a thread is about, whatever it catches. It is the scheduler's own, and no outcome of a call. */
+/** Ends what a thread is about. It is the scheduler's own, and no outcome of a call. */
 final class Stop extends Error {
 
     /** The run is over. */
@@ -8,6 +8,7 @@ final class Stop extends Error {
     /** The only thread there is waits for something that no other one can bring about. */
     static final String DEADLOCK = "deadlock";
 
+    /** Why it ends: one of these, or the call that waits in a way that the scheduler does not know. */
     Stop(String why) {
         super(why, null, false, false);
     }

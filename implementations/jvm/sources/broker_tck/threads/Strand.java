@@ -82,7 +82,7 @@ abstract class Strand {
             try {
                 YIELD.invokeExact();
             } catch (Throwable pinned) {
-                throw new Stop("cannot pause: " + pinned.getMessage());
+                throw new Stop("a lock of Java's own");
             }
         }
 
