@@ -77,7 +77,7 @@ RACES = {
         "range-cache",
         CACHES,
         "put 0 1 1 10 0 | remove 0 1 1 1 1 1; put 0 1 2 3 0 | get 0 1 1 | clear 0",
-        '"hit of 1:2"',
+        '"hit of 1 2"',
         1,
         "3.0.0 3.2.2",
         "3.0.7 4.2.4",

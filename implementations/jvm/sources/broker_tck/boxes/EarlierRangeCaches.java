@@ -25,8 +25,8 @@ public final class EarlierRangeCaches extends EntryCaches {
     }
 
     @Override
-    Object value(Object position, Object bytes, int reads) throws Throwable {
-        return entry(position, bytes);
+    Object value(Object position, int size, int reads) throws Throwable {
+        return entry(position, buffer(size));
     }
 
     @Override

@@ -18,8 +18,6 @@ public abstract class EntryCaches implements Box, Runnable {
     private static final long MILLISECOND = 1_000_000;
     private static final Object[] NOTHING = {0L, 0L};
 
-    private static byte[] bytes = new byte[0];
-
     final Object[] caches = new Object[3];
     private final Object[] left = new Object[caches.length];
     private final Deque<Object> held = new ArrayDeque<>();
@@ -39,8 +37,8 @@ public abstract class EntryCaches implements Box, Runnable {
 
     abstract Object cache() throws Throwable;
 
-    /** A value with so many bytes, of which one reference is held. */
-    abstract Object value(Object position, Object bytes, int reads) throws Throwable;
+    /** A value of so many bytes, of which one reference is held. */
+    abstract Object value(Object position, int size, int reads) throws Throwable;
 
     abstract boolean insert(Object cache, Object position, Object value, int size) throws Throwable;
 
@@ -131,7 +129,7 @@ public abstract class EntryCaches implements Box, Runnable {
     }
 
     private Object made(Object position, int size, int reads) throws Throwable {
-        Object value = value(position, buffer(size), reads);
+        Object value = value(position, size, reads);
         Released.call(value, "onDeallocate", this);
         alive++;
         return value;
@@ -162,11 +160,8 @@ public abstract class EntryCaches implements Box, Runnable {
         return Released.has(value, "getReadCountHandler") ? Released.call(value, "getReadCountHandler") : null;
     }
 
-    private static Object buffer(int size) throws Throwable {
-        if (bytes.length < size) {
-            bytes = new byte[size];
-        }
-        return Released.callStatic("io.netty.buffer.Unpooled", "wrappedBuffer", bytes, 0, size);
+    static Object buffer(int size) throws Throwable {
+        return Released.callStatic("io.netty.buffer.Unpooled", "wrappedBuffer", new byte[size], 0, size);
     }
 
     private Object misput(Object[] a) throws Throwable {
@@ -220,7 +215,7 @@ public abstract class EntryCaches implements Box, Runnable {
         if (ledger.equals(a[1]) && entry.equals(a[2])) {
             return "hit";
         }
-        return "hit of " + ledger + ":" + entry;
+        return "hit of " + ledger + " " + entry;
     }
 
     private boolean free() throws Throwable {

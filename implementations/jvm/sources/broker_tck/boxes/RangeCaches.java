@@ -21,9 +21,10 @@ public final class RangeCaches extends EntryCaches {
         return Released.make(CACHE, queue);
     }
 
+    /** A cache is told the size; it does not ask the value. */
     @Override
-    Object value(Object position, Object bytes, int reads) throws Throwable {
-        Object value = entry(position, bytes, reads);
+    Object value(Object position, int size, int reads) throws Throwable {
+        Object value = entry(position, buffer(0), reads);
         Released.call(value, "setDecreaseReadCountOnRelease", false);
         return value;
     }
