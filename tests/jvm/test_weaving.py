@@ -42,9 +42,28 @@ def test_what_is_locked_is_right(shared: Explorer, name: str) -> None:
     assert set(ended(explored)) == {RIGHT}
 
 
+@pytest.mark.parametrize(("reads", "writes"), [("read", "written"), ("stampedRead", "stamped")])
+def test_who_writes_keeps_readers_out_and_waits_for_them(shared: Explorer, reads: str, writes: str) -> None:
+    explored = shared.explore(program(f"| {reads} | {writes} | next"), 2, 1_000, 0, 0)
+    assert explored.complete
+    assert set(ended(explored)) == {RIGHT}
+
+
 def test_race_for_an_element_is_found(shared: Explorer) -> None:
     ends = ended(shared.explore(program("| nextOfArray | nextOfArray | nextOfArray"), 1, 1_000, 0, 0))
     assert set(ends) == {RIGHT, WRONG}
+
+
+def test_what_a_map_computes_happens_in_one_go(shared: Explorer) -> None:
+    explored = shared.explore(program("| computed | computed | next"), 2, 1_000, 0, 0)
+    assert explored.complete
+    assert set(ended(explored)) == {RIGHT}
+
+
+def test_local_of_a_thread_is_its_own_in_each_run(shared: Explorer) -> None:
+    explored = shared.explore(program("| here here | here |"), 1, 1_000, 0, 0)
+    results = {line for history in explored.histories for line in history.text.splitlines() if line[0] == "-"}
+    assert results == {"-0 0 0", "-0 1 1", "-1 0 0"}
 
 
 def test_array_that_nobody_else_knows_has_no_points(shared: Explorer) -> None:
@@ -117,6 +136,11 @@ def test_lines_are_those_of_the_source(shared: Explorer) -> None:
     _, trail = shared.follow(program("| next || next"), ())
     lines = [source[int(each.where.partition(":")[2]) - 1].strip() for each in trail if each.where]
     assert lines == ["int seen = count;", "count = seen + 1;"]
+
+
+def test_field_that_is_final_has_no_points(shared: Explorer) -> None:
+    _, trail = shared.follow(program("| entered ||"), ())
+    assert [each.what for each in trail] == ["begins 0", "enter", "read count", "write count", "ends 0"]
 
 
 def test_same_seed_draws_the_same_schedules(shared: Explorer) -> None:

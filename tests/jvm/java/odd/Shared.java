@@ -1,5 +1,7 @@
 package odd;
 
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
@@ -7,11 +9,15 @@ import java.util.concurrent.locks.StampedLock;
 /** What threads share, some of it without a lock. */
 public class Shared {
 
+    private static final ThreadLocal<long[]> HERE = ThreadLocal.withInitial(() -> new long[1]);
+
     private final Object first = new Object();
     private final Object second = new Object();
     private final ReentrantLock lock = new ReentrantLock();
     private final ReentrantReadWriteLock both = new ReentrantReadWriteLock();
     private final StampedLock stamped = new StampedLock();
+    private final ConcurrentMap<String, Long> map = new ConcurrentHashMap<>();
+    private final long[] counts = {0};
     private int count;
     private boolean done;
 
@@ -59,7 +65,17 @@ public class Shared {
         }
     }
 
-    private final long[] counts = {0};
+    /** All that a map of Java's own does under a lock of its own happens in one go. */
+    public long computed() {
+        map.compute("count", (key, before) -> next() + 1);
+        return map.get("count") - 1;
+    }
+
+    /** How often this thread was here before. */
+    public long here() {
+        long[] times = HERE.get();
+        return times[0]++;
+    }
 
     public long nextOfArray() {
         long seen = counts[0];
