@@ -53,7 +53,7 @@ def main() -> None:
     explorer = shared(Path(sys.argv[1]))
     for name in EACH:
         other = {"oneWay": "otherWay", "await": "finish"}.get(name, name)
-        explored = explorer.explore(program(f"finish| {name} {name} | {other} next | next"), 2, 100, 50, 7)
+        explored = explorer.explore(program(f"finish| {name} {name} | {other} next | next"), 2, 40, 20, 7)
         sys.stdout.write(f"{explored}\n")
 
 

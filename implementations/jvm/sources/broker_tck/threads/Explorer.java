@@ -20,7 +20,7 @@ import java.util.Queue;
 public final class Explorer {
 
     /** Maximum number of jumps backwards in a run. No calls that end make so many. */
-    private static final long FUEL = 20_000_000;
+    private static final long FUEL = 2_000_000;
     /** By so many preemptions at most does a drawn schedule exceed those that are all tried. */
     private static final int MORE = 5;
 
