@@ -33,7 +33,7 @@ UNLINKED = tuple(
 )
 """Errors that no tracker causes: its class does not fit the classes around it."""
 STOP = "broker_tck.threads.Stop"
-"""What the scheduler of threads throws if a class waits in a way that it does not know."""
+"""What the scheduler of threads throws if it cannot have a class wait."""
 FOREIGN = ("java.base/", "jdk.proxy", "org.jpype.", "broker_tck")
 """Frames that say nothing about the class."""
 FRAMES = 6
@@ -62,7 +62,7 @@ def translated(error: Any) -> BaseException:
     if name == "java.lang.OutOfMemoryError":
         return MemoryError(str(error.getMessage()))
     if name == STOP:
-        return Unavailable(f"the kit's threads cannot wait by {error.getMessage()}, which a class calls")
+        return Unavailable(f"a class waits as the kit's threads cannot: {error.getMessage()}")
     if name in UNLINKED:
         return Unavailable(f"a class is missing, or of another shape than expected: {error.toString()}")
     return named(str(error.getClass().getSimpleName()))(text_of(error))

@@ -57,11 +57,10 @@ WAITING = {
     ("java/util/concurrent/locks/LockSupport", "parkNanos"),
 }
 """Calls that would have all threads wait, as the scheduler's may be one of Java's: they are refused."""
+VALUES = THREADS + "Locals"
 MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
 """How the methods begin in which a map calls a function."""
-
-
 FIRES = ("Timer", "fires")
 """The first site: a timer of the kit's own fires."""
 
@@ -176,9 +175,7 @@ class Weaver:
         elif owner.startswith("java/util/") and name.startswith(CALLING_BACK):
             code.set(node, self._static(MAPS, name, str(node.desc).replace("(", "(Ljava/util/Map;", 1)))
         elif owner in LOCALS and name in ("get", "set", "remove"):
-            code.set(
-                node, self._static(f"{THREADS}Locals", name, str(node.desc).replace("(", "(Ljava/lang/Object;", 1))
-            )
+            code.set(node, self._static(VALUES, name, str(node.desc).replace("(", "(Ljava/lang/Object;", 1)))
 
     def _synchronize(self, owner: str, method: Any, place: str) -> None:
         """Write out what a synchronized method does by itself."""

@@ -25,8 +25,8 @@ public final class AckTimeouts extends Redelivering {
         if (backs) {
             Released.call(java, "setAckTimeoutRedeliveryBackoff", backoff(config.get("backoff")));
         }
-        String name = "UnAcked" + (topics.length > 0 ? "Topic" : "") + "Message" + (backs ? "Redelivery" : "") + "Tracker";
-        tracker = Released.make(CLIENT + name, client, consumer, java);
+        String kind = "UnAcked" + (topics.length > 0 ? "Topic" : "") + "Message" + (backs ? "Redelivery" : "");
+        tracker = Released.make(CLIENT + kind + "Tracker", client, consumer, java);
     }
 
     @Override

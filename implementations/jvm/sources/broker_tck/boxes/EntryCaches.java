@@ -78,7 +78,8 @@ public abstract class EntryCaches implements Box, Runnable {
             case "expect":
                 return count(a, "incrementExpectedReadCount");
             case "remove":
-                return remove(caches[Values.number(a[0])], Values.pair(a[1], a[2]), Values.pair(a[3], a[4]), (Long) a[5] > 0);
+                return remove(
+                    caches[Values.number(a[0])], Values.pair(a[1], a[2]), Values.pair(a[3], a[4]), (Long) a[5] > 0);
             case "invalidate":
                 if ((Long) a[1] >= 0 || (Long) a[1] == -1 && (Long) a[2] >= 0) {
                     remove(caches[Values.number(a[0])], Values.pair(-1L, 0L), Values.pair(a[1], a[2]), false);

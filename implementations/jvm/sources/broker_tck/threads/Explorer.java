@@ -21,14 +21,17 @@ public final class Explorer {
 
     /** Maximum number of jumps backwards in a run. No calls that end make so many. */
     private static final long FUEL = 2_000_000;
-    /** By so many preemptions at most does a drawn schedule exceed those that are all tried. */
+    /** How many preemptions at most a drawn schedule has above those that are all tried. */
     private static final int MORE = 5;
 
     public int schedules;
     public long points;
     /** Whether all schedules of so many preemptions were tried. */
     public boolean complete;
-    /** The thread and the site of each point, where a schedule was followed; sites below 0 are calls, see TURNS. */
+    /**
+     * The thread and the site of each point that was passed, if a schedule was followed. In place of a site,
+     * {@code -1 - 2i} is the begin of the thread's call i, and {@code -2 - 2i} its end.
+     */
     public int[] trail;
 
     private final Constructor<?> box;
@@ -39,7 +42,7 @@ public final class Explorer {
     private final Map<String, Seen> histories = new LinkedHashMap<>();
     private int longest = 1;
 
-    /** Calls before, calls of each thread, calls after; each an array, as an operation in a trace: a tag, its fields. */
+    /** Calls before, calls of each thread, calls after; each is an array, as an operation in a trace. */
     public Explorer(Class<?> box, Map<String, Object> config, Object[] before, Object[] threads, Object[] after)
             throws NoSuchMethodException {
         this.box = box.getConstructor(Map.class);
@@ -80,7 +83,8 @@ public final class Explorer {
                     int needed = run.isFree(point) ? i : i + 1;
                     int others = needed <= preemptions ? run.others(point) : 0;
                     for (; others != 0; others &= others - 1) {
-                        byPreemptions.get(needed).add(Scheduler.with(schedule, point, Integer.numberOfTrailingZeros(others)));
+                        int thread = Integer.numberOfTrailingZeros(others);
+                        byPreemptions.get(needed).add(Scheduler.with(schedule, point, thread));
                         known++;
                     }
                 }

@@ -1,11 +1,12 @@
 package broker_tck.threads;
 
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
-/** Locals of threads, also of Netty's, with a value for each thread of the scheduler. As each run begins they have none. */
+/** Locals of threads, also Netty's, with a value for each thread of the scheduler. As a run begins they have none. */
 public final class Locals {
 
     private static final Map<Object, Map<Integer, Object>> VALUES = new IdentityHashMap<>();
@@ -41,10 +42,18 @@ public final class Locals {
             for (Method method : at.getDeclaredMethods()) {
                 if (method.getName().equals("initialValue")) {
                     method.setAccessible(true);
-                    return method.invoke(local);
+                    return made(method, local);
                 }
             }
         }
         return null;
+    }
+
+    private static Object made(Method initial, Object local) throws Throwable {
+        try {
+            return initial.invoke(local);
+        } catch (InvocationTargetException error) {
+            throw error.getCause();
+        }
     }
 }

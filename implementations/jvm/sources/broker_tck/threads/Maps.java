@@ -6,8 +6,8 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * Calls of maps that call a function. A ConcurrentHashMap holds a lock of its own meanwhile, which no other thread could
- * wait for, so that there it all happens in one go.
+ * Calls of maps that call a function. A ConcurrentHashMap holds a lock of its own meanwhile, which no other thread
+ * could wait for, so that there it all happens in one go.
  */
 public final class Maps {
 

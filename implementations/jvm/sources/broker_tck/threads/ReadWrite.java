@@ -135,7 +135,7 @@ public class ReadWrite extends ReentrantReadWriteLock {
 
         @Override
         public Condition newCondition() {
-            throw new Stop("Lock.newCondition");
+            throw new Stop("it calls Lock.newCondition");
         }
     }
 }

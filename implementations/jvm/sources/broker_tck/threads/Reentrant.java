@@ -58,6 +58,6 @@ public class Reentrant extends ReentrantLock {
 
     @Override
     public Condition newCondition() {
-        throw new Stop("Lock.newCondition");
+        throw new Stop("it calls Lock.newCondition");
     }
 }

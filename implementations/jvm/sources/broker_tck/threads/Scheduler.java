@@ -252,6 +252,9 @@ public final class Scheduler {
             if (now == null) {
                 throw new Stop(Stop.DEADLOCK);
             }
+            if (now.whole > 0) {
+                throw new Stop("a map calls a function");
+            }
             int me = now.current;
             now.waits[me] = holds;
             now.waiting |= 1 << me;
@@ -284,7 +287,7 @@ public final class Scheduler {
 
     /** Before a call that waits in a way that the scheduler does not know. */
     public static void refuse(String call) {
-        throw new Stop(call);
+        throw new Stop("it calls " + call);
     }
 
     /** Enter a monitor. */

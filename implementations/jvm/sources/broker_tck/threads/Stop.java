@@ -8,7 +8,7 @@ final class Stop extends Error {
     /** The only thread there is waits for something that no other one can bring about. */
     static final String DEADLOCK = "deadlock";
 
-    /** Why it ends: one of these, or the call that waits in a way that the scheduler does not know. */
+    /** Why it ends: one of these, or why the scheduler cannot have it wait. */
     Stop(String why) {
         super(why, null, false, false);
     }

@@ -82,7 +82,7 @@ abstract class Strand {
             try {
                 YIELD.invokeExact();
             } catch (Throwable pinned) {
-                throw new Stop("a lock of Java's own");
+                throw new Stop("it holds a lock of Java's own");
             }
         }
 
