@@ -19,7 +19,7 @@ final class Released {
 
     private static final Map<String, Class<?>> CLASSES = new HashMap<>();
     /** Methods of each class by their names, its constructors, and how an object without any is made. */
-    private static final Map<Class<?>, Map<String, Executable[]>> FOUND = new HashMap<>();
+    private static final Map<Class<?>, Map<String, Fitting[]>> FOUND = new HashMap<>();
     private static final String MAKE = "<init>";
     private static final String BLANK = "blank";
 
@@ -35,7 +35,7 @@ final class Released {
     /** Make an object by the constructor that takes such arguments. */
     static Object make(String name, Object... arguments) throws Throwable {
         Class<?> kind = named(name);
-        Executable[] all = known(kind, MAKE);
+        Fitting[] all = known(kind, MAKE);
         if (all == null) {
             all = kept(kind, MAKE, kind.getDeclaredConstructors());
         }
@@ -70,8 +70,8 @@ final class Released {
     }
 
     /** All methods of a name, those of what a class extends behind its own. */
-    private static Executable[] methods(Class<?> owner, String name) {
-        Executable[] found = known(owner, name);
+    private static Fitting[] methods(Class<?> owner, String name) {
+        Fitting[] found = known(owner, name);
         if (found == null) {
             List<Method> all = new ArrayList<>();
             for (Class<?> at = owner; at != null; at = at.getSuperclass()) {
@@ -91,43 +91,58 @@ final class Released {
 
     /** Make an object as deserialization does: no constructor of its class, or of what that extends, runs. */
     static Object blank(Class<?> kind) throws Throwable {
-        Executable[] found = known(kind, BLANK);
+        Fitting[] found = known(kind, BLANK);
         if (found == null) {
             Class<?> factories = Class.forName("sun.reflect.ReflectionFactory");
             Object factory = factories.getMethod("getReflectionFactory").invoke(null);
             Object plain = Object.class.getDeclaredConstructor();
             found = kept(kind, BLANK, (Executable) call(factory, "newConstructorForSerialization", kind, plain));
         }
-        return ((Constructor<?>) found[0]).newInstance();
+        return ((Constructor<?>) found[0].found).newInstance();
     }
 
-    private static Executable[] known(Class<?> owner, String name) {
-        Map<String, Executable[]> all = FOUND.get(owner);
+    private static Fitting[] known(Class<?> owner, String name) {
+        Map<String, Fitting[]> all = FOUND.get(owner);
         return all == null ? null : all.get(name);
     }
 
-    private static Executable[] kept(Class<?> owner, String name, Executable... found) {
+    private static Fitting[] kept(Class<?> owner, String name, Executable... found) {
         AccessibleObject.setAccessible(found, true);
+        Fitting[] all = new Fitting[found.length];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new Fitting(found[i]);
+        }
         FOUND.putIfAbsent(owner, new HashMap<>());
-        FOUND.get(owner).put(name, found);
-        return found;
+        FOUND.get(owner).put(name, all);
+        return all;
     }
 
-    private static Executable fitting(Executable[] all, String name, Object[] arguments) {
-        for (Executable each : all) {
-            if (fits(each.getParameterTypes(), arguments)) {
-                return each;
+    private static Executable fitting(Fitting[] all, String name, Object[] arguments) {
+        for (Fitting each : all) {
+            if (each.fits(arguments)) {
+                return each.found;
             }
         }
         throw new NoSuchMethodError(name);
     }
 
-    private static boolean fits(Class<?>[] kinds, Object[] arguments) {
-        boolean fits = kinds.length == arguments.length;
-        for (int i = 0; fits && i < kinds.length; i++) {
-            Class<?> kind = kinds[i].isPrimitive() ? MethodType.methodType(kinds[i]).wrap().returnType() : kinds[i];
-            fits = arguments[i] == null || kind.isInstance(arguments[i]);
+    /** A method or a constructor, and the classes of its arguments. */
+    private static final class Fitting {
+
+        private final Executable found;
+        private final Class<?>[] kinds;
+
+        Fitting(Executable found) {
+            this.found = found;
+            kinds = MethodType.methodType(void.class, found.getParameterTypes()).wrap().parameterArray();
         }
-        return fits;
+
+        boolean fits(Object[] arguments) {
+            boolean fits = kinds.length == arguments.length;
+            for (int i = 0; fits && i < kinds.length; i++) {
+                fits = arguments[i] == null || kinds[i].isInstance(arguments[i]);
+            }
+            return fits;
+        }
     }
 }
