@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
-from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, prepare
+from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, boxes, prepare
 from broker_tck.implementations.jvm.loader import Loader, classes_in
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import Kind, Line
@@ -28,7 +28,8 @@ CLOCK = "java.time.Clock"
 @cache
 def own(name: str) -> Kind:
     """A class of the user's, checked against the contract's own profile unless another is named."""
-    return Kind(name, "delayed-delivery", name, partial(Own, name), (Line((3,), "timebucket-ideal", {}),))
+    lines = (Line((3,), "timebucket-ideal", {}),)
+    return Kind(name, "delayed-delivery", name, partial(Own, name), lines, boxes=boxes(name))
 
 
 class Own(InMemory):

@@ -19,6 +19,11 @@ PACKAGE = "org.apache.pulsar.broker.delayed."
 IN_MEMORY = PACKAGE + "InMemoryDelayedDeliveryTracker"
 ABSTRACT = PACKAGE + "AbstractDelayedDeliveryTracker"
 DISPATCHERS = "org.apache.pulsar.broker.service.persistent."
+DISPATCHER = (
+    ((3,), "PersistentDispatcherMultipleConsumers"),
+    ((4,), "AbstractPersistentDispatcherMultipleConsumers"),
+)
+"""The dispatcher that a tracker gets, since some version."""
 NAME = "topic / subscription"
 """Of a dispatcher. Some trackers take it apart."""
 NAMED = {
@@ -43,9 +48,7 @@ class InMemory:
     def __init__(self, loader: Loader, release: Release) -> None:
         """Load the class."""
         prepare(loader)
-        dispatcher = "PersistentDispatcherMultipleConsumers"
-        if release.number >= (4,):
-            dispatcher = f"Abstract{dispatcher}"
+        dispatcher = [name for since, name in DISPATCHER if since <= release.number][-1]
         self.loader = loader
         self.made: Callable[..., Any] = loader.named(IN_MEMORY)
         self.dispatcher = of_class(loader, DISPATCHERS + dispatcher, ("getName", "getCursor", *NAMED, *READS))
@@ -150,11 +153,21 @@ class JavaTracker:
         self._ready().close()
 
 
-def boxed(since: tuple[int, ...], dispatcher: str) -> Boxed:
-    """How threads call a tracker, which has such a dispatcher."""
+def boxes(own: str = "") -> tuple[Boxed, ...]:
+    """How threads call the in-memory tracker, or a class of the user's own that is made as it is."""
     woven = (IN_MEMORY, ABSTRACT, f"{PACKAGE}DispatcherDelayedDeliveryContext")
-    methods = ("getName", "getCursor", *NAMED, *READS)
-    return Boxed(since, "broker_tck.boxes.DelayedDelivery", woven, DISPATCHERS + dispatcher, methods)
+    package = own.rpartition(".")[0]
+    return tuple(
+        Boxed(
+            since,
+            "broker_tck.boxes.DelayedDelivery",
+            (*woven, f"{package}.") if own else woven,
+            own,
+            DISPATCHERS + dispatcher,
+            ("getName", "getCursor", *NAMED, *READS),
+        )
+        for since, dispatcher in DISPATCHER
+    )
 
 
 NOT_SHOWN = {"shows_kept": False}
@@ -176,9 +189,6 @@ KINDS = (
             Line((5,), "timebucket-5.0-M1", {"memory_estimate": False, **NOT_SHOWN}),
             Line((5, 0, 1), "timebucket-5.0", {"memory_estimate": False, **NOT_SHOWN}),
         ),
-        boxes=(
-            boxed((3,), "PersistentDispatcherMultipleConsumers"),
-            boxed((4,), "AbstractPersistentDispatcherMultipleConsumers"),
-        ),
+        boxes=boxes(),
     ),
 )

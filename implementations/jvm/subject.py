@@ -40,6 +40,8 @@ class Boxed:
     """The class of the kit's own that makes one and calls it."""
     woven: tuple[str, ...]
     """How the names of the classes begin that points are woven into."""
+    own: str = ""
+    """The class that the box makes, if it is the user's own."""
     stand_in: str = ""
     """A class that is too large to make, whose stand-in the box has."""
     methods: tuple[str, ...] = ()
@@ -152,4 +154,4 @@ def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) 
     loader = WeavingLoader(java(release.java), places, list(names))
     if boxed.stand_in:
         of_class(loader, boxed.stand_in, boxed.methods)
-    return Explorer(loader, boxed.box)
+    return Explorer(loader, boxed.box, boxed.own)

@@ -96,16 +96,18 @@ class WeavingLoader(Loader):
 class Explorer:
     """Runs programs on objects of a box."""
 
-    def __init__(self, loader: WeavingLoader, box: str) -> None:
-        """The box is a class of Java's that implements ``broker_tck.threads.Box``."""
+    def __init__(self, loader: WeavingLoader, box: str, own: str = "") -> None:
+        """The box is a class that implements ``broker_tck.threads.Box``; ``own`` is the user's class that it makes."""
         self._jpype, self._sites = loader.jpype, loader.weaver.sites
         self._java: Any = loader.named(EXPLORER)
-        self._box = loader.named(box).class_
+        self._box, self._own = loader.named(box).class_, own
 
     def _explorer(self, program: Program) -> Any:
         config = self._jpype.java.util.HashMap()
         for name, value in program.config.items():
             config.put(name, self._value(value))
+        if self._own:
+            config.put("class", self._own)
         return self._java(self._box, config, *map(self._value, (program.before, program.threads, program.after)))
 
     def _value(self, value: Any) -> Any:

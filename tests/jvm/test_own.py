@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from jvm.compiling import compiled
+from jvm.schedules import Program
 from kit import python, run_subject
 
+from broker_tck.implementations.released import released
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.explain.finding import Finding
@@ -35,6 +37,20 @@ def test_the_example_conforms(name: str, example: Path) -> None:
     assert subject.profiles == ("timebucket-ideal",)
     run = run_subject(subject, "timebucket-ideal", 0, 60)
     assert (run.failing, run.breaches) == ([], [])
+
+
+def test_threads_call_the_example(example: Path) -> None:
+    explorer = released(f"pulsar-4.2.4/com.example.SortedTracker@{example}").explorer
+    config = {"tick": 1_000, "strict": False, "lookahead": 0, "clock": 0}
+    calls = [[["add", 1, 1, 5_000]], [[["adv", 6_000]], [["add", 1, 2, 3_000], ["get", 2]]], [["get", 2]]]
+    explored = explorer.explore(Program(*calls, config), 2, 5_000, 0, 0)
+    assert explored.complete
+    assert {history.text.splitlines()[-1] for history in explored.histories} == {
+        "=[[[1,1],[1,2]],[0,[]]]",
+        "=[[[1,1]],[0,[]]]",  # the clock was on its way when the other thread took what was due
+        "=[[],[0,[]]]",
+    }
+    assert any("SortedTracker" in point.where for point in explorer.follow(Program(*calls, config), ())[1])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The broker's in-memory tracker. A dispatcher makes all calls with its own monitor held; its timer does not. */
+/** The broker's in-memory tracker, or one that is made as it is. A dispatcher makes all calls with its own monitor held; its timer does not. */
 public final class DelayedDelivery implements Box, InvocationHandler {
 
+    private static final String IN_MEMORY = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker";
     private static final String DISPATCHERS = "org.apache.pulsar.broker.service.persistent.";
     private static final String NAME = "topic / subscription";
 
@@ -30,7 +31,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         tell();
         Object[] settings = {config.get("tick"), config.get("strict"), config.get("lookahead")};
         tracker = Released.make(
-            "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker",
+            (String) config.getOrDefault("class", IN_MEMORY),
             dispatcher, wheel, settings[0], Held.systemUTC(), settings[1], settings[2]);
     }
 
