@@ -161,6 +161,8 @@ class Getting(Call):
         super().__init__(model)
         self.cache, self.position = cache, position
         self.was: tuple[str, ...] = ()
+        self.hits: list[Cached] = []
+        """The entries that it could have handed out, one after the other."""
         self.marked = False
         self.notice()
 
@@ -168,6 +170,8 @@ class Getting(Call):
         entry = self.there()
         now = "hit" if entry and self.model.lookup.hands_out(entry) else "miss"
         self.was = (now, *(answer for answer in self.was if answer != now))
+        if entry and now == "hit" and entry not in self.hits:
+            self.hits.append(entry)
 
     @rule("IL-4", source=f"{WRAPPER}, recycled wrappers", needs="steps")
     def there(self) -> Cached | None:
@@ -177,9 +181,14 @@ class Getting(Call):
     @rule("IL-3", source=f"{WRAPPER}, optimistic reads", needs="steps")
     def choices(self) -> list[Did]:
         """A read's answer was true at some moment of the read: a hit if its entry was there, a miss if it was not."""
-        ends = [["ends", answer] for answer in self.was if answer == "miss" or self.marked]
+        ends = [["ends", answer] for answer in self.was if answer == "miss" or not self.owes_mark()]
         marks = [["marks"]] if self.there() else []
-        return [*marks, *ends] if self.was[0] == "hit" and not self.marked else [*ends, *marks]
+        return [*marks, *ends] if self.was[0] == "hit" and self.owes_mark() else [*ends, *marks]
+
+    @rule("IL-13", source=f"{WRAPPER}, which marks an entry after it was looked up", needs="steps")
+    def owes_mark(self) -> bool:
+        """A read marks the entry of a hit before its end, unless that entry has left its cache by then."""
+        return not self.marked and all(entry.cached for entry in self.hits)
 
     def do(self, did: Did) -> None:
         entry = self.there()
@@ -188,7 +197,7 @@ class Getting(Call):
             self.model.touch(entry, True)
 
     def says(self) -> str:
-        return f"{' or '.join(self.was)}, the entry marked as accessed before a hit"
+        return f"{' or '.join(self.was)}, the entry marked as accessed before a hit if it is there"
 
 
 class Removing(Call):
@@ -275,8 +284,13 @@ class Passing(Call):
         first_round = visits <= (self.queued if self.going_on else len(self.queue))
         return "requeues" if self.keeps(head, first_round) else "removes"
 
+    @rule("IL-15", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
+    def takes_queue(self, did: Did) -> bool:
+        """A pass has the queue from its first look on; what is queued then is its first round."""
+        return did != WAITS
+
     def go_on(self) -> None:
-        """The pass takes the queue at its first step that need not wait."""
+        """The pass has the queue."""
         if not self.going_on:
             self.going_on = True
             self.queued = len(self.queue)
@@ -292,9 +306,10 @@ class Passing(Call):
         return ["stops"] if word == "stops" else [word, *head.position]
 
     def follow(self, did: Did) -> None:
+        if self.takes_queue(did):
+            self.go_on()
         super().follow(did)
         if did == LOOKS:
-            self.go_on()
             self.then = self.deserved()
 
     def choices(self) -> list[Did]:
@@ -302,7 +317,6 @@ class Passing(Call):
 
     def do(self, did: Did) -> None:
         head = self.head()
-        self.go_on()
         self.then = ""
         if did == ["stops"]:
             self.stopped = True

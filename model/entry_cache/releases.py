@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from broker_tck.model.entry_cache.entries import Cache, Cached, Lookup, ReadCounts, Removed, Store, add
 from broker_tck.model.entry_cache.eviction import Manager, Passes
+from broker_tck.model.entry_cache.overlapping import Did, Putting
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, Reader, Request, Run, runs
 from broker_tck.model.entry_cache.reads import Answers, Reads
@@ -174,12 +175,39 @@ class StoreOf2026(Store):
     enter = hands_count_on
 
 
+class HandingOn(Putting):
+    """An insertion that hands its read count on before it ends, if it is refused."""
+
+    handed = False
+
+    @rule("IL-14", source="RangeEntryCacheImpl, an inserter's updateIfCached", needs="steps")
+    def taker(self) -> Cached | None:
+        """An insertion that is refused hands its read count on in a step of its own, to the entry that is there then."""
+        there = self.cache.entries.get(self.position)
+        return there if there and there.references else None
+
+    def choices(self) -> list[Did]:
+        choices = super().choices()
+        if self.handed or ["ends", False] not in choices:
+            return choices
+        return [["hands"] if did[0] == "ends" else did for did in choices]
+
+    def do(self, did: Did) -> None:
+        if did != ["hands"]:
+            super().do(did)
+            return
+        self.handed, there = True, self.taker()
+        if there:
+            there.expected_reads = self.model.read_counts.new(self.expected)
+
+
 class Pip430In2026(EntryCaches):
     """PIP-430 as changed in 2026: an insertion that is refused hands its read count on."""
 
     PROFILE = "pip-430-2026"
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
     Store = StoreOf2026
+    Putting = HandingOn
     Lookup = FromALedgerOn
     ReadLimit = LargestAlone
     Reads = ReadsOfReleases
@@ -215,6 +243,7 @@ class Pip430In50(EntryCaches):
     PROFILE = "pip-430-5.0"
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
     Store = StoreOf2026
+    Putting = HandingOn
     Lookup = FromALedgerOn
     ReadLimit = LargestAlone
     Reads = ReadsInBatches

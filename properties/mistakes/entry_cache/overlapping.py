@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from broker_tck.model.entry_cache.overlapping import Did, Getting, Passing, Removing
+from broker_tck.model.entry_cache.overlapping import LOOKS, WAITS, Did, Getting, Passing, Removing
+from broker_tck.model.entry_cache.releases import HandingOn
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, of
@@ -48,6 +49,13 @@ of(Getting.choices, look="a value that cannot be retained any more; a miss where
         was="steps.answers: never a hit",
     ),
 )
+of(Getting.owes_mark, look="a mark that is left out if the wrapper's lock is not free")(
+    instead(
+        "absent",
+        "A read of your cache ends with a hit and does not mark the entry, which is still there; it must mark it.",
+        lambda g: False,
+    ),
+)
 look_at("IL-4", "a key that is not compared once the wrapper is read")
 
 
@@ -78,6 +86,20 @@ of(Passing.blocked, look="two passes that look at one head")(
         "Two passes of your cache run side by side; one must wait for the other.",
         lambda p: False,
         was="steps.waits_for: absent",
+    ),
+)
+of(Passing.takes_queue, look="a look at the head before the monitor is held")(
+    instead(
+        "with the first entry",
+        "A pass of your cache looks at the queue, and has it only when it deals with an entry; it must have it before.",
+        lambda p, did: did not in (LOOKS, WAITS),
+    ),
+)
+of(HandingOn.taker, look="a read count that is handed to the entry that was found first, not to the one that is there")(
+    instead(
+        "absent",
+        "An insertion that your cache refuses hands its read count to nobody; it must hand it to the entry there.",
+        lambda p: None,
     ),
 )
 of(EntryCaches.total_shown, look="a broker's size that is changed with each entry of a pass")(
