@@ -39,6 +39,7 @@ COMMANDS = {
     "classpath": "Print the class path of an Apache Pulsar release, to compile against.",
     "prove": "Run every known mistake as the subject: a walk must notice it, and its own rule must be named.",
     "interleave": "Try the orders in which the steps of overlapping calls can run.",
+    "threads": "Search races of released Java classes.",
     "fuzz": "Run a campaign: random walks in rounds, on Spark or in processes of this machine.",
     "watch": "Show the progress of a campaign until it ends. Without a terminal, print one line.",
     "report": "Make a report of a campaign, or compare two.",

@@ -32,7 +32,8 @@ ROOMS = (delayed_delivery, negative_acks, active_cursors, entry_cache, bucket_de
 KINDS = {kind.name: kind for room in ROOMS for kind in room.KINDS}
 CLASSPATH = "BROKER_TCK_CLASSPATH"
 """The environment variable with the class path of every released subject that is named without one."""
-NAME = re.compile(r"pulsar-(?!client-go-)(?P<version>[^/@]+)/(?P<kind>[^@]+)(?:@(?P<classpath>.+))?")
+RELEASE = re.compile(r"pulsar-(?!client-go-)(?P<version>[^/@]+)")
+NAME = re.compile(rf"{RELEASE.pattern}/(?P<kind>[^@]+)(?:@(?P<classpath>.+))?")
 
 
 def released(name: str) -> JavaFactory | None:

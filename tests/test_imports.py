@@ -42,7 +42,7 @@ def test_modules_are_imported_one_by_one() -> None:
 # ---- One way through
 
 
-LAYERS = ("mistakes", "engine", "contracts", "search", "explain", "report")
+LAYERS = ("mistakes", "engine", "contracts", "search", "threads", "explain", "report")
 """The folders of `properties/`, each of which imports nothing of those behind it; contracts import the engine alone."""
 PROPERTIES = Path(broker_tck.properties.__file__).parent
 PACKAGE = "broker_tck.properties"

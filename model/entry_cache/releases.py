@@ -182,7 +182,7 @@ class HandingOn(Putting):
 
     @rule("IL-14", source="RangeEntryCacheImpl, an inserter's updateIfCached", needs="steps")
     def taker(self) -> Cached | None:
-        """An insertion that is refused hands its read count on in a step of its own, to the entry that is there then."""
+        """A refused insertion hands its read count on in a step of its own, to the entry that is there then."""
         there = self.cache.entries.get(self.position)
         return there if there and there.references else None
 

@@ -14,6 +14,7 @@ from broker_tck.implementations.naming import unknown
 from broker_tck.model.reference import Reference
 from broker_tck.model.rules import Rule, rules_of
 from broker_tck.properties.engine.choices import Choices
+from broker_tck.properties.engine.concurrent import Concurrent
 from broker_tck.properties.engine.edges import (
     NOTHING_TO_SAY,
     AtEdges,
@@ -207,6 +208,8 @@ class Contract:
     """The meaning, for a model, of numbers that change if an operation is left out; None if there are none."""
     scenarios: tuple[Scenario, ...] = ()
     """Calls that can overlap, if the contract has such."""
+    concurrent: Concurrent | None = None
+    """What is promised of calls that threads make at the same time, if the contract has such."""
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, c: (able(o, c) for o in operations)
     """Of each operation of a trace, whether a subject with some capabilities can be asked for it.
 

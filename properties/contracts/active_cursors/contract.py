@@ -8,6 +8,7 @@ from broker_tck.implementations.interface import ActiveCursors
 from broker_tck.model.active_cursors import PROFILES
 from broker_tck.properties.contracts.active_cursors.abstract import abstract
 from broker_tck.properties.contracts.active_cursors.adapter import Adapter
+from broker_tck.properties.contracts.active_cursors.concurrent import CONCURRENT
 from broker_tck.properties.contracts.active_cursors.edges import EDGES, ebb
 from broker_tck.properties.contracts.active_cursors.fallback import FALLBACKS
 from broker_tck.properties.contracts.active_cursors.generator import drain, draw_config, makers
@@ -70,4 +71,5 @@ ACTIVE_CURSORS = Contract(
     fallbacks=FALLBACKS,
     asks=asks,
     workloads=(WHOLE,),
+    concurrent=CONCURRENT,
 )

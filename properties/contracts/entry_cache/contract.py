@@ -6,6 +6,7 @@ from broker_tck.implementations.interface import EntryCaches
 from broker_tck.model.entry_cache import PROFILES
 from broker_tck.properties.contracts.entry_cache import generator
 from broker_tck.properties.contracts.entry_cache.abstract import abstract
+from broker_tck.properties.contracts.entry_cache.concurrent import CONCURRENT
 from broker_tck.properties.contracts.entry_cache.configs import draw_config
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
@@ -42,5 +43,6 @@ ENTRY_CACHE = Contract(
     fallbacks=FALLBACKS,
     rewrites=rewrites,
     scenarios=SCENARIOS,
+    concurrent=CONCURRENT,
     wordy=True,
 )

@@ -1,0 +1,208 @@
+"""``threads``: the races of released Java classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+
+from broker_tck.cli import completion
+from broker_tck.cli.options import (
+    java_options,
+    json_option,
+    known_profile,
+    profile_option,
+    seed_option,
+    tell_if_untried,
+)
+from broker_tck.cli.output import WIDTH, print_json, print_table, progress
+from broker_tck.cli.terminal import width_here
+from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.subject import JavaFactory
+from broker_tck.implementations.released import KINDS, RELEASE, names
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.walk import walk_seed
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.report.threads import RaceResult, race_result
+from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.threads.drawn import drawn
+from broker_tck.properties.threads.program import Program, promised, replayed
+from broker_tck.properties.threads.reduce import Reducer
+from broker_tck.properties.threads.search import Budget, Explorer, Searched, Searcher
+
+SECONDS = 20
+EXAMPLES = """\b
+Examples:
+  broker-tck threads --subject pulsar-5.0.1/range-cache
+  broker-tck threads --subject pulsar-4.2.4 --seconds 60
+  broker-tck threads --subject pulsar-4.2.4/cursor-list --programs 100 --seed 7 --json
+  broker-tck threads --subject pulsar-4.2.4/cursor-list \\
+    --replay 'active-cursors pulsar-list-2025; add a [0,0] | slowest | slowest | @ 14>1'
+"""
+
+
+class Shown(NamedTuple):
+    """What a search came to for one subject."""
+
+    subject: str
+    profile: str
+    found: Searched
+    races: list[RaceResult]
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--subject",
+    "named",
+    multiple=True,
+    required=True,
+    metavar="S",
+    shell_complete=completion.subjects,
+    help="A class of a release, such as pulsar-5.0.1/range-cache; pulsar-5.0.1: all that threads can call. Repeatable.",
+)
+@java_options
+@profile_option
+@click.option("--replay", "text", metavar="TEXT", help="Run one program under one schedule: 'PROGRAM @ SCHEDULE'.")
+@click.option("--programs", type=click.IntRange(1), help="Number of programs for each subject.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help=f"Time for each subject. Default: {SECONDS}, or no limit with --programs.",
+)
+@click.option("--preemptions", default=2, show_default=True, type=click.IntRange(0, 5), help="Maximum of preemptions.")
+@click.option("--schedules", default=3_000, show_default=True, type=click.IntRange(1), help="Maximum for each program.")
+@click.option(
+    "--drawn", default=0, show_default=True, type=click.IntRange(0), help="Random schedules for each program."
+)
+@seed_option
+@json_option
+def threads_command(
+    named: tuple[str, ...],
+    profile: str | None,
+    text: str | None,
+    programs: int | None,
+    seconds: float | None,
+    preemptions: int,
+    schedules: int,
+    drawn: int,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Search races of released Java classes.
+
+    The command draws small programs for two to four threads. A scheduler of the kit runs each program under all
+    schedules with few preemptions. The contract's model judges each history: what was called, and what came back.
+    A race is made shorter, and printed with a line that replays it to the instruction.
+
+    The exit status is 1 if there is a race. With --programs, the same seed has the same result on every machine.
+    """
+    subjects = [subject for name in dict.fromkeys(named) for subject in subjects_named(name)]
+    if text is not None:
+        return replay(subjects, text, as_json)
+    seconds = SECONDS if programs is None and seconds is None else seconds
+    budget = Budget(programs, seconds, preemptions, schedules, drawn)
+    shown = [searched(subject, profile, budget, seed) for subject in subjects]
+    print_json({"subjects": [shown_json(each) for each in shown]}) if as_json else print_shown(shown)
+    return 1 if any(each.races for each in shown) else 0
+
+
+def subjects_named(name: str) -> list[Subject]:
+    """The subjects that a name stands for: one, or all of a release that threads can call."""
+    found = RELEASE.fullmatch(name)
+    release = Release(found["version"]) if found else None
+    kinds = [n for n in names(release) if KINDS[n].boxed(release)] if release else []
+    if release and not kinds:
+        raise BadInput(f"{name}: threads can call no class of this release; see `broker-tck threads --help`")
+    return [subject_named(f"{name}/{kind}") for kind in kinds] if release else [subject_named(name)]
+
+
+def subject_named(name: str) -> Subject:
+    """A subject that threads can call. Raises BadInput if it is none."""
+    subject = resolve_unloaded(name)
+    if not isinstance(subject.factory, JavaFactory):
+        raise BadInput(f"{name} is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache")
+    promised(subject.contract)
+    return subject
+
+
+def explorer_of(subject: Subject) -> Explorer:
+    """What has threads call a class of Java."""
+    assert isinstance(subject.factory, JavaFactory)
+    return subject.factory.explorer
+
+
+def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -> Shown:
+    """Search the races of a subject, and make them shorter."""
+    under = known_profile(subject.contract, profile or subject.profiles[0])
+    if not profile:
+        tell_if_untried(subject)
+    model = subject.contract.model(under)
+    explorer = explorer_of(subject)
+    searcher = Searcher(explorer, model, budget, seed)
+
+    def draw(number: int) -> Program:
+        return drawn(subject.contract, model, subject.capabilities, SeededChoices(walk_seed(seed, number)))
+
+    with progress(budget.programs or budget.seconds, subject.name) as tell:
+        found = searcher.search(
+            draw, lambda so_far, spent: tell(so_far.programs if budget.programs else spent, said(so_far))
+        )
+    least = [Reducer(race, searcher.likewise).reduced() for race in found.races.values()]
+    races = [race_result(subject, model, explorer, race.program, race.seen.schedule) for race in least]
+    return Shown(subject.name, under, found, races)
+
+
+def said(found: Searched) -> str:
+    """How far a search is, in words."""
+    return f"{found.programs:,} programs, {found.schedules:,} schedules, {found.failing:,} programs with a race"
+
+
+def replay(subjects: Sequence[Subject], text: str, as_json: bool) -> int:
+    """Run one program under one schedule."""
+    if len(subjects) > 1:
+        raise BadInput(f"--replay runs one subject, not {len(subjects)}")
+    (subject,) = subjects
+    program, schedule = replayed(text)
+    if program.contract is not subject.contract:
+        raise BadInput(f"--replay: a program of {program.contract.name}; {subject.name} is a {subject.contract.name}")
+    explorer = explorer_of(subject)
+    result = race_result(subject, program.contract.model(program.profile), explorer, program, schedule)
+    print_json(msgspec.to_builtins(result)) if as_json else click.echo(result.story(width_here(WIDTH)))
+    return 1 if result.broken else 0
+
+
+def print_shown(shown: Sequence[Shown]) -> None:
+    """Print the races of each subject, then a table."""
+    for race in (race for each in shown for race in each.races):
+        click.echo(f"{race.story(width_here(WIDTH))}\n")
+    head = ["verdict", "subject", "profile", "programs", "schedules", "histories", "failing"]
+    rows = [
+        (
+            "RACE" if each.races else "no race found",
+            each.subject,
+            each.profile,
+            f"{each.found.programs:,}",
+            f"{each.found.schedules:,}",
+            f"{each.found.histories:,}",
+            f"{each.found.failing:,}",
+        )
+        for each in shown
+    ]
+    print_table("", head, rows, right=(3, 4, 5, 6))
+
+
+def shown_json(each: Shown) -> dict[str, Any]:
+    """What a search came to as a JSON object."""
+    found = each.found
+    return {
+        "subject": each.subject,
+        "profile": each.profile,
+        "programs": found.programs,
+        "schedules": found.schedules,
+        "histories": found.histories,
+        "failing": found.failing,
+        "races": msgspec.to_builtins(each.races),
+    }

@@ -1,0 +1,65 @@
+"""What a contract promises of calls that several threads make at the same time.
+
+A call is promised to take effect at one moment between its begin and its end, unless it is a :class:`Call` in steps.
+What is observed is promised to be right at rest: when no call is under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from broker_tck.properties.engine.operation import Operation
+
+Word = tuple[Any, ...]
+"""What a step does, as far as other calls can notice it."""
+
+
+class Call(Protocol):
+    """A call under way that takes effect in steps. Nobody sees them: the judge tries what they may have been."""
+
+    def words(self) -> Sequence[Word]:
+        """What its next step may do, its end apart."""
+
+    def step(self, word: Word) -> None:
+        """Do that."""
+
+    def ends(self, result: Any) -> bool:
+        """Whether it may end now with this result; if so, it has ended."""
+
+    def says(self) -> str:
+        """What it may do now, in words."""
+
+
+class Hint(NamedTuple):
+    """A mark that may be late, but must not fall on anything else. It names what broke if only stray marks explain."""
+
+    rule: str
+    strays: Callable[[Any], Sequence[int]]
+    """What a stray mark could fall on, in a model."""
+    stray: Callable[[Any, int], None]
+    """Let one fall."""
+
+
+@dataclass(frozen=True)
+class Concurrent:
+    """The calls of a contract that threads may make at the same time."""
+
+    fills: tuple[type[Operation], ...]
+    """What is done first, before the threads start, so that there is something to meet at."""
+    before: tuple[type[Operation], ...]
+    """What is done then, before the threads start."""
+    calls: tuple[type[Operation], ...]
+    """What a thread may call. A call that :attr:`steps` does not name takes effect at one moment."""
+    rest: Callable[[Any, Sequence[Operation]], Iterable[Operation]]
+    """What is asked when all threads have ended, given the model before they start and all operations so far."""
+    steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)
+    """How calls go in steps: given the model, the operation and the thread."""
+    fingerprint: Callable[[Any], Hashable] | None = None
+    """All of a model's state that matters to what may come, calls under way included; None: it is not known."""
+    hint: Hint | None = None
+    fits: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
+    """Whether a thread may make a call of a subject with some capabilities, whatever other threads do."""
+    config: Callable[[Any], Any] = lambda config: config
+    """The configuration of a program, given that of a walk."""

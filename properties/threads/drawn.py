@@ -1,0 +1,76 @@
+"""Programs drawn at random: by a contract's generator, with the model's state before the threads start in view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from broker_tck.model.reference import Fault, Reference
+from broker_tck.properties.engine.check import concrete
+from broker_tck.properties.engine.choices import Choices, one_of
+from broker_tck.properties.engine.contract import Contract
+from broker_tck.properties.engine.operation import Operation, able, bulk, tag_of
+from broker_tck.properties.threads.program import Program, promised
+
+THREADS = (2, 2, 2, 2, 2, 3, 3, 4)
+MOST_CALLS = {2: 3, 3: 2, 4: 1}
+"""Maximum number of calls of a thread, by the number of threads: the number of schedules grows fast."""
+MOST_FILLS, MOST_BEFORE = 4, 5
+"""Maximum number of operations before the threads start: of those that fill, and of all kinds after them."""
+TRIES = 20
+"""How often another operation is made in place of one that does not fit."""
+
+
+class Drawing:
+    """Draws the operations of one program for a subject with some capabilities."""
+
+    def __init__(self, contract: Contract, reference: Any, capabilities: Any, choices: Choices) -> None:
+        self.reference, self.capabilities, self.choices = reference, capabilities, choices
+        self.makers = contract.makers(reference, choices, capabilities)
+
+    def some(
+        self, number: int, kinds: Sequence[type[Operation]], fits: Callable[[Operation, Any], bool], do: bool = False
+    ) -> Iterator[Operation]:
+        """So many operations of some kinds, each kind as likely, as far as they come up.
+
+        If ``do`` is true, each is done on the model before the next is made.
+        """
+        makers = [[m for m in self.makers if m.name.partition("_")[0] == tag_of(k)] for k in kinds if self.able(k)]
+        makers = [*filter(None, makers)]
+        for _ in range(TRIES):
+            if not number:
+                return
+            made = one_of(self.choices, one_of(self.choices, makers)).make()
+            if type(made) in kinds and not bulk([made]) and fits(made, self.capabilities):
+                number -= 1
+                if do:
+                    self.done(made)
+                yield made
+
+    def able(self, kind: type[Operation]) -> bool:
+        """Whether the subject can be asked for a kind of operations."""
+        return able(kind, self.capabilities)
+
+    def done(self, operation: Operation) -> None:
+        """Do an operation on the model; where that leaves a choice, it picks itself."""
+        with suppress(Fault):
+            concrete(operation.on(self.reference))
+
+
+def drawn(contract: Contract, model: type[Reference], capabilities: Any, choices: Choices) -> Program:
+    """A program for a subject with some capabilities. A thread without calls is left out."""
+    concurrent = promised(contract)
+    config = concurrent.config(contract.draw_config(choices, capabilities))
+    reference: Any = model(config)
+    drawing = Drawing(contract, reference, capabilities, choices)
+    fits, below = concurrent.fits, choices.below
+    before = [
+        *drawing.some(1 + below(MOST_FILLS), concurrent.fills, fits, do=True),
+        *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
+    ]
+    number = one_of(choices, THREADS)
+    threads = [(*drawing.some(1 + below(MOST_CALLS[number]), concurrent.calls, fits),) for _ in range(number)]
+    asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])
+    after = tuple(operation for operation in asked if able(operation, capabilities))
+    return Program(contract, model.PROFILE, config, (*before,), (*filter(None, threads),), after)
