@@ -52,6 +52,8 @@ class Concurrent:
     """What is done then, before the threads start."""
     calls: tuple[type[Operation], ...]
     """What a thread may call. A call that :attr:`steps` does not name takes effect at one moment."""
+    of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
+    """Those of the calls that one thread alone makes, such as the timer's."""
     rest: Callable[[Any, Sequence[Operation]], Iterable[Operation]]
     """What is asked when all threads have ended, given the model before they start and all operations so far."""
     steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)

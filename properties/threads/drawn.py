@@ -70,7 +70,9 @@ def drawn(contract: Contract, model: type[Reference], capabilities: Any, choices
         *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
     ]
     number = one_of(choices, THREADS)
-    threads = [(*drawing.some(1 + below(MOST_CALLS[number]), concurrent.calls, fits),) for _ in range(number)]
+    shared = [kind for kind in concurrent.calls if kind not in concurrent.of_one]
+    kinds = [concurrent.calls, *[shared] * (number - 1)]
+    threads = [(*drawing.some(1 + below(MOST_CALLS[number]), of, fits),) for of in kinds]
     asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])
     after = tuple(operation for operation in asked if able(operation, capabilities))
     return Program(contract, model.PROFILE, config, (*before,), (*filter(None, threads),), after)

@@ -8,6 +8,7 @@ from broker_tck.implementations.interface import AckTimeoutTracker
 from broker_tck.model.ack_timeout import PROFILES
 from broker_tck.properties.contracts.ack_timeout.abstract import abstract
 from broker_tck.properties.contracts.ack_timeout.adapter import Adapter
+from broker_tck.properties.contracts.ack_timeout.concurrent import CONCURRENT
 from broker_tck.properties.contracts.ack_timeout.edges import EDGES
 from broker_tck.properties.contracts.ack_timeout.fallback import FALLBACKS
 from broker_tck.properties.contracts.ack_timeout.generator import drain, draw_config, ebb, makers
@@ -56,4 +57,5 @@ ACK_TIMEOUT = Contract(
     relations=RELATIONS,
     fallbacks=FALLBACKS,
     asks=asks,
+    concurrent=CONCURRENT,
 )

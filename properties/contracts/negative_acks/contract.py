@@ -8,6 +8,7 @@ from broker_tck.implementations.interface import NegativeAcksTracker
 from broker_tck.model.negative_acks import PROFILES
 from broker_tck.properties.contracts.negative_acks.abstract import abstract
 from broker_tck.properties.contracts.negative_acks.adapter import Adapter
+from broker_tck.properties.contracts.negative_acks.concurrent import CONCURRENT
 from broker_tck.properties.contracts.negative_acks.edges import EDGES
 from broker_tck.properties.contracts.negative_acks.fallback import FALLBACKS
 from broker_tck.properties.contracts.negative_acks.generator import drain, draw_config, ebb, makers
@@ -73,4 +74,5 @@ NEGATIVE_ACKS = Contract(
     relations=RELATIONS,
     fallbacks=FALLBACKS,
     asks=asks,
+    concurrent=CONCURRENT,
 )
