@@ -51,7 +51,8 @@ class Concurrent:
     before: tuple[type[Operation], ...]
     """What is done then, before the threads start."""
     calls: tuple[type[Operation], ...]
-    """What a thread may call. A call that :attr:`steps` does not name takes effect at one moment."""
+    """What a thread may call, more often what stands here more often. What :attr:`steps` does not name takes effect at
+    one moment."""
     of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
     """Those of the calls that one thread alone makes, such as the timer's."""
     rest: Callable[[Any, Sequence[Operation]], Iterable[Operation]]

@@ -103,7 +103,7 @@ def checked(program: Program) -> Program:
     for number, calls in enumerate(program.threads):
         for operation in calls:
             if type(operation) not in concurrent.calls:
-                known = ", ".join(map(tag_of, concurrent.calls))
+                known = ", ".join(dict.fromkeys(map(tag_of, concurrent.calls)))
                 raise BadInput(f"thread {number}: a thread cannot call {operation.tag!r}; it can call: {known}")
     return program
 

@@ -32,6 +32,8 @@ from broker_tck.properties.contracts.entry_cache.operations import (
 from broker_tck.properties.engine.concurrent import Concurrent, Hint, Word
 from broker_tck.properties.engine.operation import Operation
 
+LARGEST = 100_000
+"""The bytes of an entry, at most."""
 IN_STEPS = (Put, Get, Remove, Invalidate, Trim, Clear, EvictOld, EvictSize)
 
 
@@ -77,8 +79,10 @@ def rest(model: EntryCaches, _: Sequence[Operation]) -> Iterator[Operation]:
 
 
 def fits(operation: Operation, _: Capabilities) -> bool:
-    """Whether a size pass asks for something: threads make no calls that fail."""
-    return not isinstance(operation, EvictSize) or operation.bytes > 0
+    """Whether a size pass asks for something, and an entry is not so large that few fit into memory."""
+    if isinstance(operation, EvictSize):
+        return operation.bytes > 0
+    return not isinstance(operation, Put) or operation.size <= LARGEST
 
 
 def plain(config: Config) -> Config:
@@ -131,7 +135,7 @@ def mark(model: EntryCaches, place: int) -> None:
 CONCURRENT = Concurrent(
     fills=(Put,),
     before=(Put, Get, Advance),
-    calls=IN_STEPS,
+    calls=(Put, Put, Get, Get, *IN_STEPS),
     rest=rest,
     steps=dict.fromkeys(IN_STEPS, Overlapping),
     fingerprint=fingerprint,
