@@ -21,7 +21,6 @@ class PassingTime(ABC):
         self.model = model
         self.until = self.now() + by
         self.said: list[Any] = []
-        self.move()
 
     @abstractmethod
     def now(self) -> int:
@@ -35,26 +34,33 @@ class PassingTime(ABC):
     def armed(self) -> Sequence[int]:
         """The times of all timeouts of the model that are armed."""
 
-    def move(self) -> None:
-        """Move the clock to the next timeout on the way, or to the end."""
-        self.move_to(max(self.now(), min([self.until, *self.armed()])))
-
-    def due(self) -> bool:
-        """Whether a timeout is to fire at this time."""
-        return min(self.armed(), default=self.until + 1) <= self.now()
+    def first(self) -> int:
+        """The time of the next timeout on the way, or the end."""
+        return max(self.now(), min([self.until, *self.armed()]))
 
     def words(self) -> Sequence[Word]:
-        """A timeout that is due may fire."""
-        return [("fires",)] if self.due() else []
+        """A timeout that is due may fire; otherwise time may go on to the next."""
+        if not self.on_the_way():
+            return []
+        return [("fires",) if self.first() == self.now() else ("goes on",)]
 
-    def step(self, _: Word) -> None:
-        """It fires, and time goes on."""
-        self.said += self.model.advance(0)
-        self.move()
+    def on_the_way(self) -> bool:
+        """Whether a timeout is to fire before the end."""
+        return any(at <= self.until for at in self.armed())
+
+    def step(self, word: Word) -> None:
+        """It fires, or time goes on."""
+        if word == ("fires",):
+            self.said += self.model.advance(0)
+        else:
+            self.move_to(self.first())
 
     def ends(self, result: Any) -> bool:
         """Whether all has fired on the way, and called the application back as it says."""
-        return not self.due() and agree(self.said, result)
+        if self.on_the_way() or not agree(self.said, result):
+            return False
+        self.move_to(self.until)
+        return True
 
     def says(self) -> str:
         """What it calls back until now."""
