@@ -73,7 +73,7 @@ class Shown(NamedTuple):
     help=f"Time for each subject. Default: {SECONDS}, or no limit with --programs.",
 )
 @click.option("--preemptions", default=2, show_default=True, type=click.IntRange(0, 5), help="Maximum of preemptions.")
-@click.option("--schedules", default=3_000, show_default=True, type=click.IntRange(1), help="Maximum for each program.")
+@click.option("--schedules", default=1_000, show_default=True, type=click.IntRange(1), help="Maximum for each program.")
 @click.option(
     "--drawn", default=0, show_default=True, type=click.IntRange(0), help="Random schedules for each program."
 )

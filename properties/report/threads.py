@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import msgspec
 
@@ -110,15 +110,13 @@ def table(program: Program, results: dict[tuple[int, int], str], trail: Sequence
     """The begins and ends of calls, and the points around each switch, a cell for each thread."""
     places = {passed.where.split(".")[0] for passed in trail if passed.where}
     shown = of_interest(trail)
-    left_out = 0
-    for i, passed in enumerate(trail):
-        if i not in shown:
-            left_out += 1
-            continue
-        if left_out:
-            yield in_column(program, trail[i - 1].thread, f"  … {left_out} points")
-            left_out = 0
-        yield in_column(program, passed.thread, cell(program, results, passed, len(places) == 1))
+    for told, together in groupby(enumerate(trail), lambda each: each[0] in shown):
+        passed = [each for _, each in together]
+        if told or len(passed) == 1:
+            for each in passed:
+                yield in_column(program, each.thread, cell(program, results, each, len(places) == 1))
+        else:
+            yield in_column(program, passed[0].thread, f"  … {len(passed)} points")
 
 
 def of_interest(trail: Sequence[Passed]) -> set[int]:
@@ -152,11 +150,11 @@ def cell(program: Program, results: dict[tuple[int, int], str], passed: Passed, 
 def story(told: RaceResult, width: int) -> Iterator[str]:
     """The lines of a run as text."""
     if told.broken:
-        yield from filled("", f"{told.subject} ({told.profile}): {told.broken}", width)
-        yield from filled("  broken at  ", told.where, width)
+        yield from filled("", f"{told.subject} ({told.profile}) breaks a promise: {told.broken}", width)
+        yield from filled("  where      ", told.where, width)
         yield from filled("  expected   ", " or ".join(told.expected) or "something else", width)
         yield from filled("  seen       ", told.seen, width)
-        yield from filled("  rule       ", f"{told.rule}: {told.sentence}", width)
+        yield from filled("  look at    ", f"{told.rule}: {told.sentence}", width)
     else:
         yield f"{told.subject} ({told.profile}): the model allows this history"
     yield ""

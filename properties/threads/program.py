@@ -82,6 +82,7 @@ def parsed(text: str) -> Program:
     if head.split(" ")[0] not in CONTRACTS:
         raise BadInput(f"a program begins with its contract ({', '.join(CONTRACTS)}), not with {short(head)!r}")
     before = from_text(first, "before")
+    promised(before.contract)
     names = [*(f"thread {i}" for i in range(len(parts) - 1)), "after"]
     told = [tuple(from_text(f"{head}; {part}", name).operations) for name, part in zip(names, parts, strict=True)]
     return checked(

@@ -38,7 +38,7 @@ class Budget:
     seconds: float | None = None
     preemptions: int = 2
     """All schedules with so many preemptions at most are tried."""
-    schedules: int = 3_000
+    schedules: int = 1_000
     """Maximum number of schedules of a program."""
     drawn: int = 0
     """Number of schedules that are drawn beside these."""

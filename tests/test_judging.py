@@ -1,0 +1,387 @@
+"""Programs of threads, and what the judge says of histories. No Java is needed: histories are written by hand.
+
+The programs that are explored here run on subjects in Python, see ``racing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from racing import ByHand
+
+from broker_tck.properties.contracts.entry_cache.concurrent import IN_STEPS
+from broker_tck.properties.contracts.entry_cache.stepped_adapter import SteppedCalls
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.operation import by_tag
+from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.subjects import contract_named, resolve
+from broker_tck.properties.engine.walk import walk_seed
+from broker_tck.properties.errors import BadInput
+from broker_tck.properties.report.threads import race_result
+from broker_tck.properties.threads.drawn import drawn
+from broker_tck.properties.threads.history import history_of
+from broker_tck.properties.threads.judge import Judge
+from broker_tck.properties.threads.program import Program, parsed, replay_text, replayed
+from broker_tck.properties.threads.reduce import Reducer
+from broker_tck.properties.threads.search import Budget, Searched, Searcher
+from broker_tck.properties.threads.verdict import Promise, Verdict, judged
+
+CURSORS = "active-cursors ideal; add a [1,0] | slowest | update a [1,5] | size"
+CACHE = "entry-cache pip-430; put 0 1 1 10 0 | remove 0 1 1 1 1 1 | clear 0 | pinned"
+STRAY = "entry-cache pip-430-5.0; put 0 1 1 10 0; adv 10 | size 10; put 0 1 2 5 0 | get 0 1 1 | adv 10; ttl 0"
+REFUSED = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | read 0 1 1 | pinned"
+NACKS = "negative-acks pip-393-java-4.2 precision_bits=0; id 1 1 | adv 1000; id 1 2 | close | adv 0"
+ACKS = "ack-timeout ack-timeout-java-4.2; add 1 1 0 | adv 1000 | close | adv 0"
+FULL, EMPTY, FIVE = "[[[1,10],[0,0],[0,0]],1]", "[[[0,0],[0,0],[0,0]],0]", "[[[1,5],[0,0],[0,0]],1]"
+START = 1_700_000_000_000
+
+
+def verdict(program: str, history: str) -> Verdict | None:
+    """The verdict on a history, its lines in one."""
+    made = parsed(program)
+    return judged(Judge(made, made.contract.model(made.profile)), history_of(history.replace(", ", "\n")))
+
+
+def promise(program: str, history: str) -> Promise | None:
+    """The promise that a history breaks."""
+    found = verdict(program, history)
+    return found and found.promise
+
+
+# ---- Calls at one moment
+
+
+@pytest.mark.parametrize(
+    ("history", "broken"),
+    [
+        ("=[null,[]], +0 0, +1 0, -0 0 [1,0], -1 0 null, =[1,[]]", None),
+        ("=[null,[]], +0 0, +1 0, -0 0 [1,5], -1 0 null, =[1,[]]", None),
+        ("=[null,[]], +0 0, +1 0, -1 0 null, -0 0 [1,0], =[1,[]]", None),
+        ("=[null,[]], +0 0, -0 0 [1,0], +1 0, -1 0 null, =[1,[]]", None),
+        ("=[null,[]], +0 0, -0 0 [1,5], +1 0, -1 0 null, =[1,[]]", Promise.MOMENT),
+        ("=[null,[]], +1 0, -1 0 null, +0 0, -0 0 [1,0], =[1,[]]", Promise.MOMENT),
+        ("=[null,[]], +0 0, +1 0, -0 0 null, -1 0 null, =[1,[]]", Promise.MOMENT),
+        ('=[null,[]], +0 0, +1 0, -0 0 {"raises":"NullPointerException"}, -1 0 null, =[1,[]]', Promise.MOMENT),
+        ("=[null,[]], +0 0, +1 0, -0 0 [1,0], -1 0 null, =[2,[]]", Promise.REST),
+        ("=[true,[]], +0 0, +1 0, -0 0 [1,0], -1 0 null, =[1,[]]", Promise.ALONE),
+        ("=[null,[]], +0 0, +1 0, -0 0 [1,0], !deadlock", Promise.ENDS),
+        ("=[null,[]], +0 0, +1 0, -0 0 [1,0], -1 0 null, !endless", Promise.ENDS),
+        ("!endless", Promise.ALONE),
+    ],
+)
+def test_call_takes_effect_at_one_moment(history: str, broken: Promise | None) -> None:
+    assert promise(CURSORS, history) == broken
+
+
+def test_verdict_says_what_is_allowed() -> None:
+    found = verdict(CURSORS, "=[null,[]], +0 0, +1 0, -0 0 null, -1 0 null, =[1,[]]")
+    assert found == Verdict(Promise.MOMENT, "CC-02", "slowest", ("[1 0]", "[1 5]"), "null")
+    stuck = verdict(CURSORS, "=[null,[]], +0 0, +1 0, -0 0 [1,0], !deadlock")
+    assert stuck == Verdict(Promise.ENDS, "CC-05", "update a [1,5]", ("an end",), "deadlock")
+    rest = verdict(CURSORS, "=[null,[]], +0 0, +1 0, -0 0 [1,0], -1 0 null, =[2,[]]")
+    assert rest == Verdict(Promise.REST, "CC-09", "size", ("1 cursor",), "2 cursors")
+
+
+# ---- Calls in steps
+
+
+@pytest.mark.parametrize(
+    ("program", "history", "broken"),
+    [
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [1,10], -1 0 [0,0], =[[0,0],{EMPTY}]", None),
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [0,0], -1 0 [1,10], =[[0,0],{EMPTY}]", None),
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [1,10], -1 0 [1,10], =[[0,0],{EMPTY}]", Promise.STEPS),
+        (CACHE, f"=[true,{FULL}], +0 0, -0 0 [0,0], +1 0, -1 0 [1,10], =[[0,0],{EMPTY}]", Promise.STEPS),
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [1,10], -1 0 [0,0], =[[0,0],{FULL}]", Promise.REST),
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [1,10], -1 0 [0,0], =[[0,0],[null,1]]", Promise.REST),
+        (CACHE, f"=[true,{FULL}], +0 0, +1 0, -0 0 [1,10], -1 0 [0,0], =[[0,0],[null,null]]", None),
+        (CACHE, f"=[true,{EMPTY}], +0 0, +1 0, -0 0 [1,10], -1 0 [0,0], =[[0,0],{EMPTY}]", Promise.ALONE),
+    ],
+)
+def test_call_takes_effect_in_steps(program: str, history: str, broken: Promise | None) -> None:
+    assert promise(program, history) == broken
+
+
+EVICTED = f"=[true,{FULL}], =[null,{FULL}], +1 0, +0 0, -0 0 [1,10], +0 1, -0 1 true, -1 0"
+
+
+@pytest.mark.parametrize(
+    ("rest", "broken"),
+    [
+        (f'{EVICTED} "miss", =[null,{FIVE}], =[[1,5],{EMPTY}]', None),
+        (f'{EVICTED} "hit", =[null,{FIVE}], =[[1,5],{EMPTY}]', None),
+        (f'{EVICTED} "miss", =[null,{FIVE}], =[[0,0],{FIVE}]', Promise.HINT),
+        (f'{EVICTED} "hit of 1 2", =[null,{FIVE}], =[[1,5],{EMPTY}]', Promise.STEPS),
+    ],
+)
+def test_mark_is_a_hint_that_may_be_late_but_not_stray(rest: str, broken: Promise | None) -> None:
+    """A hit whose entry has left need not have been marked (IL-13)."""
+    assert promise(STRAY, rest) == broken
+
+
+def test_refused_insertion_hands_its_count_on_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Released classes have it from 5.0 on (IL-14)."""
+    program = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | size 10 | pinned"
+    kept = f"=[true,{FULL}], +0 0, +1 0, -0 0 false, -1 0 [1,10], =[[0,0],{EMPTY}]"
+    assert promise(program.format("pip-430"), kept) is None
+    assert promise(program.format("pip-430-5.0"), kept) is None
+    spared = f"=[true,{FULL}], +0 0, +1 0, -0 0 false, -1 0 [0,0], =[[1,10],{FULL}]"
+    assert promise(program.format("pip-430"), spared) == Promise.STEPS
+
+
+# ---- Time that passes on a thread of its own
+
+
+@pytest.mark.parametrize(
+    ("rest", "broken"),
+    [
+        (f"-1 0 null, -0 0 [], +0 1, -0 1 null, =[[],[1,[{START + 2000}]]]", None),
+        (f"-0 0 [[{START + 1000},[[1,1]],1]], -1 0 null, +0 1, -0 1 null, =[[],[1,[{START + 2000}]]]", None),
+        ("-0 0 [], +0 1, -0 1 null, -1 0 null, =[[],[0,[]]]", Promise.REST),
+        ('-1 0 null, -0 0 {"raises":"NullPointerException"}, +0 1, -0 1 null, =[[],[1,[]]]', Promise.STEPS),
+        (f"-1 0 null, -0 0 [], +0 1, -0 1 null, =[[],[1,[{START + 1000},{START + 2000}]]]", Promise.REST),
+    ],
+)
+def test_timeout_fires_while_another_thread_closes(rest: str, broken: Promise | None) -> None:
+    assert promise(NACKS, f"=[null,[1,[{START + 1000}]]], +0 0, +1 0, {rest}") == broken
+
+
+def test_nack_may_have_read_the_clock_before_time_went_on() -> None:
+    program = "negative-acks pip-393-java-4.2 precision_bits=0 | adv 500 | id 1 1 | adv 0; adv 1000"
+    history = f"+1 0, +0 0, -0 0 [], -1 0 null, =[[],[1,[{START + 1500}]]], =[[[{{}},[[1,1]],1]],[0,[]]]"
+    assert promise(program, history.format(START + 1500)) is None
+    assert promise(program, history.format(START + 1499)) == Promise.REST
+
+
+@pytest.mark.parametrize(("armed", "broken"), [("", None), (f"{START + 2000}", Promise.REST)])
+def test_closed_tracker_arms_no_timeout(armed: str, broken: Promise | None) -> None:
+    history = f"=[true,[1,[{START + 1000}]]], +0 0, +1 0, -1 0 null, -0 0 [], =[[],[0,[{armed}]]]"
+    assert promise(ACKS, history) == broken
+
+
+# ---- Programs
+
+
+@pytest.mark.parametrize("text", [CURSORS, CACHE, STRAY, NACKS, ACKS, "active-cursors ideal grace=5 | size | size |"])
+def test_text_of_a_program_is_read_as_it_is_written(text: str) -> None:
+    assert str(parsed(text)) == text
+
+
+def test_replay_is_read_as_it_is_written() -> None:
+    text = f"{CURSORS} @ 12>1 30>0"
+    assert replayed(text)[1] == ((12, 1), (30, 0))
+    assert replay_text(*replayed(text)) == text
+    assert replayed(CURSORS) == (parsed(CURSORS), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "'' is not a program of threads; write 'before | calls of a thread | calls of another | after'"),
+        ("active-cursors ideal | size |", "'active-cursors ideal | size |' is not a program of threads"),
+        ("size | size | size |", "a program begins with its contract (delayed-delivery, "),
+        ("active-cursors odd | size | size |", "before: unknown profile 'odd'"),
+        (
+            "active-cursors ideal; sise | size | size |",
+            "before: step 1: unknown operation 'sise'; did you mean 'size'?",
+        ),
+        ("active-cursors ideal | size | size; add a |", "thread 1: step 2: add takes 2 fields (name at), not 1"),
+        ("active-cursors ideal | size | list |", "thread 1: a thread cannot call 'list'; it can call: add, update"),
+        ("topic-delivery | clear | clear |", "topic-delivery promises nothing of calls of several threads; these"),
+        (f"active-cursors ideal {9 * '| size '}|", "9 threads; there may be 8"),
+        (f"{CURSORS} @ 12", "schedule: '12' is not 'point>thread', for example 12>1"),
+        (f"{CURSORS} @ 12>1 x", "schedule: 'x' is not 'point>thread', for example 12>1"),
+    ],
+)
+def test_bad_program_is_a_clear_line(text: str, complaint: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        replayed(text)
+    assert complaint in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+THREADED = [name for name, contract in CONTRACTS.items() if contract.concurrent]
+
+
+def draw(name: str, number: int, **capabilities: Any) -> Program:
+    """A program of a contract, under its first profile."""
+    contract = contract_named(name)
+    lacking = contract.capabilities(**capabilities)
+    return drawn(contract, contract.specification, lacking, SeededChoices(walk_seed(0, number)))
+
+
+@pytest.mark.parametrize("name", THREADED)
+def test_drawn_programs_are_what_threads_can_call(name: str) -> None:
+    programs = [draw(name, number) for number in range(60)]
+    assert [parsed(str(program)) for program in programs] == programs
+    assert programs == [draw(name, number) for number in range(60)]
+    assert {len(program.threads) for program in programs} == {2, 3, 4}
+    concurrent = CONTRACTS[name].concurrent
+    assert concurrent
+    called = {type(call) for program in programs for calls in program.threads for call in calls}
+    assert called == {*concurrent.calls}
+    later = {type(call) for program in programs for calls in program.threads[1:] for call in calls}
+    assert later == called - {*concurrent.of_one}
+
+
+def test_seed_has_the_same_program_everywhere() -> None:
+    assert str(draw("active-cursors", 5)) == (
+        "active-cursors ideal; add c [2,268]; add a [1,277]; add d [1,276]; add b [2,275]; update d [2,255]; slowest; "
+        "count f | remove e | size | slowest | size | count c; count a; count d; count b; slowest; size; durables"
+    )
+
+
+def test_drawn_programs_have_no_call_that_a_subject_lacks() -> None:
+    programs = [draw("active-cursors", number, ranks=False, null_updates=False) for number in range(60)]
+    operations = [operation for program in programs for operation in program.operations]
+    assert "count" not in {operation.tag for operation in operations}
+    assert None not in {operation.at for operation in operations if hasattr(operation, "at")}
+
+
+# ---- The search
+
+STORY = [
+    "sorted-cursors (ideal) breaks a promise: What is observed is right when no call is under way.",
+    "  where      size",
+    "  expected   2 cursors",
+    "  seen       1 cursor",
+    "  look at    CC-09: A removal answers whether the name was there; from then on, no answer has the",
+    "             cursor.",
+    "",
+    "  thread 0                  thread 1",
+    "  add b [0,0]",
+    "    call:0 lock",
+    "    call:1 write size",
+    "                            add a [0,0]",
+    "                              call:2 lock",
+    "                              call:3 write size",
+    "                            -> null",
+    "  -> null",
+    "  after      size -> 1 cursor",
+    "",
+    "  broker-tck threads --subject sorted-cursors --replay "
+    "'active-cursors ideal | add b [0,0] | add a [0,0] | size @ 2>1'",
+]
+
+
+class Cursors:
+    """A container with a lock, but for its size, which ``careless`` ones count outside of it."""
+
+    careless = True
+
+    def __init__(self, _config: dict[str, Any]) -> None:
+        self.at: dict[str, Any] = {}
+        self.number = 0
+
+    def call(self, name: str, arguments: list[Any]) -> Any:
+        """Make a call; before each step another thread may come."""
+        yield "lock"
+        if name == "add":
+            number = self.number + (arguments[0] not in self.at)
+            if self.careless:
+                yield "write size"
+            self.number = number
+            self.at[arguments[0]] = arguments[1]
+        elif name == "update" and arguments[0] in self.at:
+            self.at[arguments[0]] = arguments[1]
+        elif name == "remove":
+            self.number -= arguments[0] in self.at
+            return self.at.pop(arguments[0], self) is not self
+        elif name == "slowest":
+            return min((tuple(at) for at in self.at.values() if at), default=None)
+        elif name == "size":
+            return self.number
+        return None
+
+    def seen(self) -> list[Any]:
+        """Nothing."""
+        return []
+
+
+class Careful(Cursors):
+    """One that counts them with its lock held."""
+
+    careless = False
+
+
+LACKING = {"ranks": False, "versions": False, "durables": False}
+
+
+def searched(box: Callable[[Any], Any], programs: int, seed: int = 0) -> tuple[Searcher, Searched]:
+    """Search the races of a container."""
+    contract = contract_named("active-cursors")
+    lacking = contract.capabilities(**LACKING)
+    searcher = Searcher(ByHand(box), contract.specification, Budget(programs, preemptions=1), seed)
+
+    def one(number: int) -> Program:
+        return drawn(contract, contract.specification, lacking, SeededChoices(walk_seed(seed, number)))
+
+    told: list[int] = []
+    found = searcher.search(one, lambda so_far, _: told.append(so_far.programs))
+    assert told == [*range(1, programs + 1)]
+    return searcher, found
+
+
+def test_what_is_right_is_quiet() -> None:
+    _, found = searched(Careful, 60)
+    assert (found.programs, found.failing, found.races) == (60, 0, {})
+    assert found.schedules >= found.histories > 500
+
+
+def test_race_is_found_and_made_short() -> None:
+    searcher, found = searched(Cursors, 40)
+    assert found.failing > 0
+    race = Reducer(found.races[Promise.REST], searcher.likewise).reduced()
+    assert (
+        replay_text(race.program, race.seen.schedule) == "active-cursors ideal | add b [0,0] | add a [0,0] | size @ 2>1"
+    )
+    told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
+    assert told.story(100).splitlines() == STORY
+
+
+def test_search_ends_when_its_time_is_over() -> None:
+    contract = contract_named("active-cursors")
+    searcher = Searcher(ByHand(Careful), contract.specification, Budget(seconds=0.2), 0)
+    lacking = contract.capabilities(**LACKING)
+    found = searcher.search(
+        lambda n: drawn(contract, contract.specification, lacking, SeededChoices(n)), lambda *_: None
+    )
+    assert 0 < found.programs < 10_000
+
+
+def stepped(name: str) -> Callable[[Any], Any]:
+    """Boxes of a subject whose calls are made step by step."""
+    subject = resolve(name)
+    known = by_tag(subject.contract.operations)
+
+    class Stepped:
+        def __init__(self, config: dict[str, Any]) -> None:
+            self.adapter = subject.fresh(msgspec.convert(config, subject.contract.config))
+            self.seen = self.adapter.seen
+
+        def call(self, name: str, arguments: list[Any]) -> Any:
+            operation = known[name](*arguments)
+            if type(operation) not in IN_STEPS:
+                return operation.on(self.adapter)
+            steps = operation.on(SteppedCalls(self.adapter))
+            try:
+                while True:
+                    yield next(steps)[0]
+            except StopIteration as end:
+                return end.value
+
+    return Stepped
+
+
+@pytest.mark.parametrize(("name", "broken"), [("stepwise-queue", None), ("mutant:removed-twice", Promise.STEPS)])
+def test_caches_are_judged_in_steps(name: str, broken: Promise | None) -> None:
+    program = parsed(
+        "entry-cache ideal; put 0 1 1 10 0; get 0 1 1 | remove 0 1 1 1 1 1 | clear 0; put 0 1 1 5 1 | pinned"
+    )
+    searcher = Searcher(ByHand(stepped(name)), program.contract.specification, Budget(programs=1), 0)
+    found = searcher.search(lambda _: program, lambda *_: None)
+    assert [*found.races] == [broken] * (broken is not None)
+    assert found.schedules > 20
