@@ -23,13 +23,14 @@ from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.released import KINDS, RELEASE, names
 from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.properties.threads.drawn import drawn
-from broker_tck.properties.threads.program import Program, promised, replayed
+from broker_tck.properties.threads.program import Program, Schedule, promised, replayed
 from broker_tck.properties.threads.reduce import Reducer
 from broker_tck.properties.threads.search import Budget, Explorer, Searched, Searcher
 
@@ -99,9 +100,10 @@ def threads_command(
 
     The exit status is 1 if there is a race. With --programs, the same seed has the same result on every machine.
     """
+    run = None if text is None else replayed(text)
     subjects = [subject for name in dict.fromkeys(named) for subject in subjects_named(name)]
-    if text is not None:
-        return replay(subjects, text, as_json)
+    if run:
+        return replay(subjects, *run, as_json)
     seconds = SECONDS if programs is None and seconds is None else seconds
     budget = Budget(programs, seconds, preemptions, schedules, drawn)
     shown = [searched(subject, profile, budget, seed) for subject in subjects]
@@ -112,11 +114,14 @@ def threads_command(
 def subjects_named(name: str) -> list[Subject]:
     """The subjects that a name stands for: one, or all of a release that threads can call."""
     found = RELEASE.fullmatch(name)
-    release = Release(found["version"]) if found else None
-    kinds = [n for n in names(release) if KINDS[n].boxed(release)] if release else []
-    if release and not kinds:
-        raise BadInput(f"{name}: threads can call no class of this release; see `broker-tck threads --help`")
-    return [subject_named(f"{name}/{kind}") for kind in kinds] if release else [subject_named(name)]
+    if not found:
+        return [subject_named(name)]
+    release = Release(found["version"])
+    kinds = [KINDS[kind] for kind in names(release)]
+    able = [kind.name for kind in kinds if kind.boxed(release) and CONTRACTS[kind.contract].concurrent]
+    if not able:
+        raise BadInput(f"{name}: threads can call no class of this release")
+    return [subject_named(f"{name}/{kind}") for kind in able]
 
 
 def subject_named(name: str) -> Subject:
@@ -160,14 +165,15 @@ def said(found: Searched) -> str:
     return f"{found.programs:,} programs, {found.schedules:,} schedules, {found.failing:,} programs with a race"
 
 
-def replay(subjects: Sequence[Subject], text: str, as_json: bool) -> int:
+def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as_json: bool) -> int:
     """Run one program under one schedule."""
     if len(subjects) > 1:
         raise BadInput(f"--replay runs one subject, not {len(subjects)}")
     (subject,) = subjects
-    program, schedule = replayed(text)
     if program.contract is not subject.contract:
-        raise BadInput(f"--replay: a program of {program.contract.name}; {subject.name} is a {subject.contract.name}")
+        raise BadInput(
+            f"--replay: a program of {program.contract.name}; {subject.name} is a subject of {subject.contract.name}"
+        )
     explorer = explorer_of(subject)
     result = race_result(subject, program.contract.model(program.profile), explorer, program, schedule)
     print_json(msgspec.to_builtins(result)) if as_json else click.echo(result.story(width_here(WIDTH)))

@@ -69,7 +69,24 @@ CASES = [
         "command",
         "chek",
         "unknown command 'chek'; did you mean 'check'? There are: bench, check, classpath, compare, fuzz, init, "
-        "interleave, prove, pulsar, reduce, replay, report, rules, subjects, walk, watch",
+        "interleave, prove, pulsar, reduce, replay, report, rules, subjects, threads, walk, watch",
+    ),
+    Case("threads without subject", "threads", "Missing option '--subject' (see `broker-tck threads --help`)"),
+    Case(
+        "threads of Python",
+        "threads --subject removal-queue",
+        "removal-queue is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache",
+    ),
+    Case(
+        "threads of no program",
+        ["threads", "--subject", "removal-queue", "--replay", "size"],
+        "'size' is not a program of threads; write 'before | calls of a thread | calls of another | after', "
+        "with 0 of 3 '|' there",
+    ),
+    Case(
+        "number of seconds",
+        "threads --subject removal-queue --seconds 0",
+        "Invalid value for '--seconds': 0.0 is not in the range x>0 (see `broker-tck threads --help`)",
     ),
     Case("command of bench", "bench x", "unknown command 'x'; there are: walks"),
     Case("option", "check --walk", "No such option '--walk'~(see `broker-tck check --help`)"),

@@ -243,6 +243,7 @@ def test_drawn_programs_have_no_call_that_a_subject_lacks() -> None:
 
 # ---- The search
 
+SHORTEST = "active-cursors ideal | add b [0,0] | add a [0,0] | size @ 2>1"
 STORY = [
     "sorted-cursors (ideal) breaks a promise: What is observed is right when no call is under way.",
     "  where      size",
@@ -262,8 +263,7 @@ STORY = [
     "  -> null",
     "  after      size -> 1 cursor",
     "",
-    "  broker-tck threads --subject sorted-cursors --replay "
-    "'active-cursors ideal | add b [0,0] | add a [0,0] | size @ 2>1'",
+    f"  broker-tck threads --subject sorted-cursors --replay '{SHORTEST}'",
 ]
 
 
@@ -335,9 +335,7 @@ def test_race_is_found_and_made_short() -> None:
     searcher, found = searched(Cursors, 40)
     assert found.failing > 0
     race = Reducer(found.races[Promise.REST], searcher.likewise).reduced()
-    assert (
-        replay_text(race.program, race.seen.schedule) == "active-cursors ideal | add b [0,0] | add a [0,0] | size @ 2>1"
-    )
+    assert replay_text(race.program, race.seen.schedule) == SHORTEST
     told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
     assert told.story(100).splitlines() == STORY
 
