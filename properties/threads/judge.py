@@ -53,11 +53,13 @@ class State:
         self.run: Run | None = None
         """The model there, until it has gone on from there."""
 
-    def path(self) -> Iterator[Move]:
+    def path(self) -> list[Move]:
         """All moves up to it."""
-        if self.before:
-            yield from self.before.path()
-        yield self.move
+        moves, state = [self.move], self.before
+        while state:
+            moves.append(state.move)
+            state = state.before
+        return moves[::-1]
 
 
 class Run:
@@ -162,7 +164,7 @@ class Judge:
         if before and before.run:
             run, before.run = before.run, None
         else:
-            run, moves = Run(self.program, self.model), [*state.path()]
+            run, moves = Run(self.program, self.model), state.path()
         for move in moves:
             state.allowed = run.does(move)
         state.says, state.broken = run.says, run.broken

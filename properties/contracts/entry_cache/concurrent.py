@@ -34,6 +34,7 @@ from broker_tck.properties.engine.operation import Operation
 
 LARGEST = 100_000
 """The bytes of an entry, at most."""
+MOST_REQUEUED = 5
 IN_STEPS = (Put, Get, Remove, Invalidate, Trim, Clear, EvictOld, EvictSize)
 
 
@@ -46,11 +47,12 @@ class Overlapping:
         self.thread = thread
 
     def words(self) -> list[Word]:
-        """What its next step may do. A pass may also look, which gives it the queue."""
-        if self.call.blocked():
+        """What its next step may do. A pass may also look, which gives it the queue; a read marks once."""
+        call = self.call
+        if call.blocked() or (isinstance(call, Getting) and call.marked):
             return []
-        looks = [LOOKS] if isinstance(self.call, Passing) and not self.call.going_on else []
-        return [(*did,) for did in [*self.call.choices(), *looks] if did[0] != "ends"]
+        looks = [LOOKS] if isinstance(call, Passing) and not call.going_on else []
+        return [(*did,) for did in [*call.choices(), *looks] if did[0] != "ends"]
 
     def step(self, word: Word) -> None:
         """Do that."""
@@ -86,8 +88,10 @@ def fits(operation: Operation, _: Capabilities) -> bool:
 
 
 def plain(config: Config) -> Config:
-    """A configuration without a limit: the broker orders no pass itself."""
-    return msgspec.structs.replace(config, max_size=None)
+    """A configuration without a limit: the broker orders no pass itself. Passes end soon."""
+    return msgspec.structs.replace(
+        config, max_size=None, max_requeue_count=min(config.max_requeue_count, MOST_REQUEUED)
+    )
 
 
 def fingerprint(model: EntryCaches) -> Hashable:

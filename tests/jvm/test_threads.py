@@ -1,0 +1,116 @@
+"""``threads``: drawn programs find the known races of released classes from nothing, and what is right is quiet."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import Cli
+
+from broker_tck.properties.threads.verdict import Promise
+
+T1 = "entry-cache {}; put 0 1 1 10 0; adv 10 | size 10; put 0 1 2 5 0 | get 0 1 1 | adv 10; ttl 0 @ 0>1 7>0"
+FLUSHED = "active-cursors {}; add a [0,0] | slowest | slowest | @ 14>1"
+FIRED = "negative-acks pip-393-java-4.2; id 0 0 | adv 1000 | close | @ 1>1"
+ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
+
+
+def found(cli: Cli, subject: str, *options: str) -> dict[str, object]:
+    """What a search comes to, as JSON."""
+    status, out, err = cli("threads", "--subject", subject, "--json", *options)
+    (shown,) = json.loads(out)["subjects"]
+    assert err == ""
+    assert status == (1 if shown["races"] else 0)
+    told: dict[str, object] = shown
+    return told
+
+
+@pytest.mark.parametrize(
+    ("subject", "programs", "broken"),
+    [
+        ("pulsar-4.2.4/cursor-list", 20, Promise.MOMENT),
+        ("pulsar-4.2.4/negative-acks", 40, Promise.STEPS),
+        ("pulsar-4.2.4/ack-timeout", 60, Promise.REST),
+    ],
+)
+def test_race_is_found_from_nothing(cli: Cli, subject: str, programs: int, broken: Promise) -> None:
+    shown = found(cli, subject, "--programs", str(programs), "--preemptions", "1")
+    races = {race["broken"]: race for race in shown["races"]}  # type: ignore[attr-defined]
+    assert broken in races
+    race = races[broken]
+    assert race["program"].count(";") < 4
+    assert any(re.search(r"\.?\w+:\d+ ", cell) for line in race["threads"] for cell in line)
+    status, out, _ = cli("threads", "--subject", subject, "--replay", f"{race['program']} @ {race['schedule']}")
+    assert status == 1
+    assert broken in out
+
+
+@pytest.mark.parametrize(
+    ("subject", "programs"),
+    [
+        ("pulsar-5.0.1/cursor-list", 12),
+        ("pulsar-4.2.4/cursor-heap", 12),
+        ("pulsar-4.2.4/cursor-tree-set", 12),
+        ("pulsar-5.0.1/range-cache", 8),
+    ],
+)
+def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
+    shown = found(cli, subject, "--programs", str(programs), "--schedules", "300")
+    assert (shown["programs"], shown["failing"]) == (programs, 0)
+
+
+@pytest.mark.parametrize(
+    ("subject", "run", "broken"),
+    [
+        ("pulsar-4.2.4/cursor-list", FLUSHED.format("pulsar-list-2025"), Promise.MOMENT),
+        ("pulsar-5.0.1/cursor-list", FLUSHED.format("ideal"), None),
+        ("pulsar-4.2.4/range-cache", T1.format("pip-430"), Promise.HINT),
+        ("pulsar-5.0.1/range-cache", T1.format("pip-430-5.0"), Promise.HINT),
+        ("pulsar-4.2.4/negative-acks", FIRED, Promise.STEPS),
+        ("pulsar-5.0.0-M1/negative-acks", FIRED, Promise.STEPS),
+        ("pulsar-4.2.4/ack-timeout", ARMED, Promise.REST),
+        ("pulsar-5.0.0-M1/ack-timeout", ARMED, Promise.REST),
+    ],
+)
+def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: str, broken: Promise | None) -> None:
+    status, out, err = cli("threads", "--subject", subject, "--replay", run)
+    assert (status, err) == (1 if broken else 0, "")
+    assert (broken or "the model allows this history") in out
+    assert out == cli("threads", "--subject", subject, "--replay", run)[1]
+
+
+def test_same_seed_has_the_same_result(cli: Cli) -> None:
+    once, again = (found(cli, "pulsar-4.2.4/cursor-list", "--programs", "5", "--seed", "3") for _ in range(2))
+    other = found(cli, "pulsar-4.2.4/cursor-list", "--programs", "5", "--seed", "4")
+    assert once == again != other
+
+
+def test_release_stands_for_all_its_classes_that_threads_can_call(cli: Cli) -> None:
+    status, out, _ = cli("threads", "--subject", "pulsar-4.2.4", "--programs", "1", "--schedules", "1")
+    assert status in (0, 1)
+    assert [
+        name for name in ("cursor-heap", "cursor-list", "range-cache", "negative-acks", "ack-timeout") if name in out
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (
+            ("pulsar-4.2.4/bucket",),
+            "bucket-delivery promises nothing of calls of several threads; these contracts do: ",
+        ),
+        (
+            ("pulsar-4.2.4/cursor-list", "--replay", "entry-cache | get 0 1 1 | get 0 1 1 |"),
+            "--replay: a program of entry-cache; pulsar-4.2.4/cursor-list is a subject of active-cursors",
+        ),
+        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 6"),
+        (("pulsar-4.2.4/cursor-list", "--profile", "odd"), "unknown profile 'odd'"),
+    ],
+)
+def test_bad_input_is_a_clear_line(cli: Cli, arguments: tuple[str, ...], complaint: str) -> None:
+    status, out, err = cli("threads", "--subject", *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"broker-tck: {complaint}")
+    assert err.count("\n") == 1
