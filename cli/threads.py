@@ -21,7 +21,7 @@ from broker_tck.cli.output import WIDTH, print_json, print_table, progress
 from broker_tck.cli.terminal import width_here
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import JavaFactory
-from broker_tck.implementations.released import KINDS, RELEASE, names
+from broker_tck.implementations.released import KINDS, NAME, RELEASE
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
@@ -117,8 +117,9 @@ def subjects_named(name: str) -> list[Subject]:
     if not found:
         return [subject_named(name)]
     release = Release(found["version"])
-    kinds = [KINDS[kind] for kind in names(release)]
-    able = [kind.name for kind in kinds if kind.boxed(release) and CONTRACTS[kind.contract].concurrent]
+    able = [
+        kind.name for kind in KINDS.values() if kind.line_of_threads(release) and CONTRACTS[kind.contract].concurrent
+    ]
     if not able:
         raise BadInput(f"{name}: threads can call no class of this release")
     return [subject_named(f"{name}/{kind}") for kind in able]
@@ -126,11 +127,24 @@ def subjects_named(name: str) -> list[Subject]:
 
 def subject_named(name: str) -> Subject:
     """A subject that threads can call. Raises BadInput if it is none."""
-    subject = resolve_unloaded(name)
+    subject = of_threads_alone(name) or resolve_unloaded(name)
     if not isinstance(subject.factory, JavaFactory):
         raise BadInput(f"{name} is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache")
     promised(subject.contract)
     return subject
+
+
+def of_threads_alone(name: str) -> Subject | None:
+    """A class of a release that threads can call, though it is no subject of checks."""
+    found = NAME.fullmatch(name)
+    kind = KINDS.get(found["kind"]) if found else None
+    if not found or not kind or kind.line(release := Release(found["version"])):
+        return None
+    if not (line := kind.line_of_threads(release)):
+        return None
+    contract = CONTRACTS[kind.contract]
+    factory = JavaFactory(name, kind, release, line, ())
+    return Subject(name, contract, factory, factory.profiles, contract.capabilities(**factory.capabilities))
 
 
 def explorer_of(subject: Subject) -> Explorer:

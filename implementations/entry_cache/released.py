@@ -367,13 +367,20 @@ def nanoseconds(milliseconds: int) -> int:
 IN_JAVA = LEDGER.replace("/", ".")
 VALUES = (f"{IN_JAVA}impl.EntryImpl", f"{IN_JAVA}util.AbstractCASReferenceCounted")
 """What a broker caches."""
+WITHOUT = {"manager": False, "steps": False}
+ALONE = {**WITHOUT, "reads": False, "pinned": False, "settings": False}
+"""What a cache of its own has, before there was one queue of removal."""
 BOXES = (
-    Boxed((3,), "broker_tck.boxes.EarlierRangeCaches", (f"{IN_JAVA}util.RangeCache", *VALUES)),
+    Boxed(
+        (3,),
+        "broker_tck.boxes.EarlierRangeCaches",
+        (f"{IN_JAVA}util.RangeCache", *VALUES),
+        line=Line((3,), "legacy", ALONE),
+    ),
     Boxed(
         (4, 2), "broker_tck.boxes.RangeCaches", (f"{IN_JAVA}impl.cache.RangeCache", COUNT.replace("/", "."), *VALUES)
     ),
 )
-WITHOUT = {"manager": False, "steps": False}
 KINDS = (
     Kind(
         "range-cache",

@@ -46,6 +46,8 @@ class Boxed:
     """A class that is too large to make, whose stand-in the box has."""
     methods: tuple[str, ...] = ()
     """What that answers."""
+    line: Line | None = None
+    """What the class is in releases in which it is no subject of checks."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ class Kind:
     def boxed(self, release: Release) -> Boxed | None:
         """How threads call the class in a release; None if they cannot."""
         return next((boxed for boxed in reversed(self.boxes) if boxed.since <= release.number), None)
+
+    def line_of_threads(self, release: Release) -> Line | None:
+        """The class in a release as threads call it; None if they cannot."""
+        boxed = self.boxed(release)
+        return (self.line(release) or boxed.line) if boxed else None
 
 
 class JavaFactory:

@@ -62,7 +62,7 @@ class Concurrent:
     fingerprint: Callable[[Any], Hashable] | None = None
     """All of a model's state that matters to what may come, calls under way included; None: it is not known."""
     hint: Hint | None = None
-    fits: Callable[[Operation, Any], bool] = lambda operation, capabilities: True
-    """Whether a thread may make a call of a subject with some capabilities, whatever other threads do."""
+    fits: Callable[[Operation, Any, Any], bool] = lambda operation, model, capabilities: True
+    """Whether an operation may be in a program, given the model and the capabilities, whatever other threads do."""
     config: Callable[[Any], Any] = lambda config: config
     """The configuration of a program, given that of a walk."""

@@ -30,7 +30,11 @@ class Drawing:
         self.makers = contract.makers(reference, choices, capabilities)
 
     def some(
-        self, number: int, kinds: Sequence[type[Operation]], fits: Callable[[Operation, Any], bool], do: bool = False
+        self,
+        number: int,
+        kinds: Sequence[type[Operation]],
+        fits: Callable[[Operation, Any, Any], bool],
+        do: bool = False,
     ) -> Iterator[Operation]:
         """So many operations of some kinds, each kind as likely, as far as they come up.
 
@@ -42,7 +46,7 @@ class Drawing:
             if not number:
                 return
             made = one_of(self.choices, one_of(self.choices, makers)).make()
-            if type(made) in kinds and not bulk([made]) and fits(made, self.capabilities):
+            if type(made) in kinds and not bulk([made]) and fits(made, self.reference, self.capabilities):
                 number -= 1
                 if do:
                     self.done(made)

@@ -49,7 +49,7 @@ def plain(config: Config) -> Config:
     return structs.replace(config, backoff=None, topics=())
 
 
-def fits(operation: Operation, _: Capabilities) -> bool:
+def fits(operation: Operation, _: AckTimeout, __: Capabilities) -> bool:
     """Whether a message is not in chunks."""
     return not isinstance(operation, Add) or operation.chunks == 1
 

@@ -28,7 +28,7 @@ def rest(_: ActiveCursors, done: Sequence[Operation]) -> Iterator[Operation]:
     yield from (Slowest(), Size(), HasDurable())
 
 
-def fits(operation: Operation, capabilities: Capabilities) -> bool:
+def fits(operation: Operation, _: ActiveCursors, capabilities: Capabilities) -> bool:
     """Whether an operation takes no position away, in whatever order, if the subject cannot do without one."""
     return capabilities.null_updates or not isinstance(operation, Add | Update) or operation.at is not None
 

@@ -13,6 +13,7 @@ import msgspec
 
 from broker_tck.model.entry_cache.entries import Cached
 from broker_tck.model.entry_cache.overlapping import LOOKS, Getting, Passing, Putting, Removing
+from broker_tck.model.entry_cache.releases import LargestFirst
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import (
     CACHES,
@@ -80,10 +81,10 @@ def rest(model: EntryCaches, _: Sequence[Operation]) -> Iterator[Operation]:
     yield from map(Clear, range(CACHES))
 
 
-def fits(operation: Operation, _: Capabilities) -> bool:
-    """Whether a size pass asks for something, and an entry is not so large that few fit into memory."""
-    if isinstance(operation, EvictSize):
-        return operation.bytes > 0
+def fits(operation: Operation, model: EntryCaches, _: Capabilities) -> bool:
+    """Whether a pass goes over a queue, as the model has it in steps, and an entry is so small that many fit."""
+    if isinstance(operation, EvictOld | EvictSize):
+        return not isinstance(model.passes, LargestFirst) and (isinstance(operation, EvictOld) or operation.bytes > 0)
     return not isinstance(operation, Put) or operation.size <= LARGEST
 
 
