@@ -11,6 +11,9 @@ from conftest import Cli
 from broker_tck.properties.threads.verdict import Promise
 
 T1 = "entry-cache {}; put 0 1 1 10 0; adv 10 | size 10; put 0 1 2 5 0 | get 0 1 1 | adv 10; ttl 0 @ 0>1 7>0"
+BOTH = "entry-cache legacy | put 0 1 1 10 0 | put 0 1 1 3 0 | clear 0 @ 11>1"
+USED_AGAIN = "entry-cache legacy; put 0 1 1 10 0 | remove 0 1 1 1 1 1; put 0 1 2 3 0 | get 0 1 1 | clear 0 @ 0>1 2>0"
+T2 = "entry-cache legacy; put 0 1 1 10 0 | remove 0 1 1 1 1 1; put 0 1 1 3 0 | remove 0 1 1 1 1 1 | clear 0 @ 0>1 7>0"
 FLUSHED = "active-cursors {}; add a [0,0] | slowest | slowest | @ 14>1"
 FIRED = "negative-acks pip-393-java-4.2; id 0 0 | adv 1000 | close | @ 1>1"
 ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
@@ -67,6 +70,11 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-5.0.1/cursor-list", FLUSHED.format("ideal"), None),
         ("pulsar-4.2.4/range-cache", T1.format("pip-430"), Promise.HINT),
         ("pulsar-5.0.1/range-cache", T1.format("pip-430-5.0"), Promise.HINT),
+        ("pulsar-3.0.0/range-cache", BOTH, Promise.STEPS),
+        ("pulsar-3.0.7/range-cache", BOTH, None),
+        ("pulsar-3.2.2/range-cache", USED_AGAIN, Promise.STEPS),
+        ("pulsar-4.0.8/range-cache", USED_AGAIN, None),
+        ("pulsar-4.0.8/range-cache", T2, Promise.REST),
         ("pulsar-4.2.4/negative-acks", FIRED, Promise.STEPS),
         ("pulsar-5.0.0-M1/negative-acks", FIRED, Promise.STEPS),
         ("pulsar-4.2.4/ack-timeout", ARMED, Promise.REST),
