@@ -189,6 +189,7 @@ def test_replay_is_read_as_it_is_written() -> None:
             "before: step 1: unknown operation 'sise'; did you mean 'size'?",
         ),
         ("active-cursors ideal | size | size; add a |", "thread 1: step 2: add takes 2 fields (name at), not 1"),
+        ("active-cursors ideal | size |  |", "thread 1: a thread must make a call"),
         ("active-cursors ideal | size | list |", "thread 1: a thread cannot call 'list'; it can call: add, update"),
         ("topic-delivery | clear | clear |", "topic-delivery promises nothing of calls of several threads; these"),
         (f"active-cursors ideal {9 * '| size '}|", "9 threads; there may be 8"),

@@ -102,6 +102,8 @@ def checked(program: Program) -> Program:
     """The program. Raises BadInput if a thread calls what threads cannot call at the same time."""
     concurrent = promised(program.contract)
     for number, calls in enumerate(program.threads):
+        if not calls:
+            raise BadInput(f"thread {number}: a thread must make a call")
         for operation in calls:
             if type(operation) not in concurrent.calls:
                 known = ", ".join(dict.fromkeys(map(tag_of, concurrent.calls)))

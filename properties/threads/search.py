@@ -88,7 +88,10 @@ class Searcher:
         for number in count() if budget.programs is None else range(budget.programs):
             if budget.seconds is not None and perf_counter() - start >= budget.seconds:
                 break
-            self.take(draw(number))
+            program = draw(number)
+            found.programs += 1
+            if len(program.threads) > 1:
+                self.take(program)
             tell(found, perf_counter() - start)
         return found
 
@@ -98,7 +101,6 @@ class Searcher:
         explored = self.explored(program, self.budget.preemptions)
         between = perf_counter()
         races = [*islice(self.judged(program, explored), MOST_FAILING)]
-        found.programs += 1
         found.schedules += explored.schedules
         found.histories += len(explored.histories)
         found.failing += bool(races)
