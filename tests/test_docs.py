@@ -184,7 +184,12 @@ def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
                 first, *rest = part.rstrip("\n").splitlines()
                 words = shlex.split(first)
                 plain = "|" not in words and not ELSEWHERE & {*words}
-                if plain and words[0] == "broker-tck" and len(words) > 2 and words[1] in ("check", "replay", "rules", "threads"):
+                if (
+                    plain
+                    and words[0] == "broker-tck"
+                    and len(words) > 2
+                    and words[1] in ("check", "replay", "rules", "threads")
+                ):
                     yield page.name, words[1:], rest
 
 

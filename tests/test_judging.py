@@ -122,14 +122,22 @@ def test_mark_is_a_hint_that_may_be_late_but_not_stray(rest: str, broken: Promis
     assert promise(STRAY, rest) == broken
 
 
-def test_refused_insertion_hands_its_count_on_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Released classes have it from 5.0 on (IL-14)."""
-    program = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | size 10 | pinned"
-    kept = f"=[true,{FULL}], +0 0, +1 0, -0 0 false, -1 0 [1,10], =[[0,0],{EMPTY}]"
-    assert promise(program.format("pip-430"), kept) is None
-    assert promise(program.format("pip-430-5.0"), kept) is None
-    spared = f"=[true,{FULL}], +0 0, +1 0, -0 0 false, -1 0 [0,0], =[[1,10],{FULL}]"
-    assert promise(program.format("pip-430"), spared) == Promise.STEPS
+def test_hit_need_not_be_marked_in_time_if_its_entry_has_left() -> None:
+    """A mark in time would have the time pass keep the entry (IL-13)."""
+    program = "entry-cache pip-430; put 0 1 1 10 0; adv 10 | ttl 0 | get 0 1 1 | adv 0"
+    before = f"=[true,{FULL}], =[null,{FULL}], +1 0, +0 0"
+    assert promise(program, f'{before}, -0 0 [1,10], -1 0 "hit", =[null,{EMPTY}]') is None
+    assert promise(program, f'{before}, -0 0 [0,0], -1 0 "hit", =[null,{FULL}]') is None
+    assert promise(program, f'{before}, -0 0 [0,0], -1 0 "miss", =[null,{FULL}]') == Promise.STEPS
+
+
+def test_refused_insertion_hands_its_count_on_in_a_step() -> None:
+    """To what is there by then: another entry, which reads are then expected of (IL-14)."""
+    program = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | remove 0 1 1 1 1 1; put 0 1 1 10 0 | pinned"
+    history = f"=[true,{FULL}], +0 0, +1 0, -1 0 [1,10], +1 1, -1 1 true, -0 0 false, =[{{}},{FULL}]"
+    assert promise(program.format("pip-430-5.0"), history.format("[1,10]")) is None
+    assert promise(program.format("pip-430-5.0"), history.format("[0,0]")) is None
+    assert promise(program.format("ideal"), history.format("[0,0]")) == Promise.REST
 
 
 # ---- Time that passes on a thread of its own
@@ -149,11 +157,21 @@ def test_timeout_fires_while_another_thread_closes(rest: str, broken: Promise | 
     assert promise(NACKS, f"=[null,[1,[{START + 1000}]]], +0 0, +1 0, {rest}") == broken
 
 
-def test_nack_may_have_read_the_clock_before_time_went_on() -> None:
-    program = "negative-acks pip-393-java-4.2 precision_bits=0 | adv 500 | id 1 1 | adv 0; adv 1000"
-    history = f"+1 0, +0 0, -0 0 [], -1 0 null, =[[],[1,[{START + 1500}]]], =[[[{{}},[[1,1]],1]],[0,[]]]"
-    assert promise(program, history.format(START + 1500)) is None
-    assert promise(program, history.format(START + 1499)) == Promise.REST
+@pytest.mark.parametrize(
+    ("seen", "broken"),
+    [
+        ("[2,[{0}]]", None),
+        ("[1,[{0}]]", None),
+        ("[2,[{1}]]", None),
+        ("[1,[{1}]]", Promise.REST),
+        ("[3,[{0}]]", Promise.REST),
+    ],
+)
+def test_nack_may_have_read_the_clock_before_time_went_on(seen: str, broken: Promise | None) -> None:
+    """It holds its item after that, in a bucket of its own, and arms the timer as late as if it had come later."""
+    program = "negative-acks pip-393-java-4.2 precision_bits=0 | adv 500; id 1 1 | id 1 1 | adv 0"
+    history = f"+1 0, +0 0, -0 0 [], +0 1, -1 0 null, -0 1 null, =[[],{seen.format(START + 1500, START + 1000)}]"
+    assert promise(program, history) == broken
 
 
 @pytest.mark.parametrize(("armed", "broken"), [("", None), (f"{START + 2000}", Promise.REST)])
@@ -339,6 +357,18 @@ def test_race_is_found_and_made_short() -> None:
     assert replay_text(race.program, race.seen.schedule) == SHORTEST
     told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
     assert told.story(100).splitlines() == STORY
+
+
+def test_names_numbers_and_configuration_are_made_plain() -> None:
+    program = parsed(
+        "active-cursors ideal grace=7; add q [5,5]; size | add x [3,9] | add y [4,4]; slowest | size; slowest"
+    )
+    searcher = Searcher(ByHand(Cursors), program.contract.specification, Budget(programs=1), 0)
+    found = searcher.search(lambda _: program, lambda *_: None)
+    race = Reducer(found.races[Promise.REST], searcher.likewise).reduced()
+    assert (
+        replay_text(race.program, race.seen.schedule) == "active-cursors ideal | add a [0,0] | add b [0,0] | size @ 2>1"
+    )
 
 
 def test_search_ends_when_its_time_is_over() -> None:
