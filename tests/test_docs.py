@@ -31,6 +31,8 @@ REPO = Path(__file__).parents[1]
 DOCS = REPO / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted((REPO / "examples").rglob("*.md"))]
 TOP = [REPO / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PASTED = ("check", "replay", "rules", "threads")
+"""The commands whose output is compared with what pages show."""
 BLOCK = re.compile(r"^ *```.*?^ *```$", flags=re.DOTALL | re.MULTILINE)
 TRACES = (DOCS / "trace-format.md").read_text(encoding="utf-8")
 
@@ -184,12 +186,7 @@ def outputs() -> Iterator[tuple[str, list[str], list[str]]]:
                 first, *rest = part.rstrip("\n").splitlines()
                 words = shlex.split(first)
                 plain = "|" not in words and not ELSEWHERE & {*words}
-                if (
-                    plain
-                    and words[0] == "broker-tck"
-                    and len(words) > 2
-                    and words[1] in ("check", "replay", "rules", "threads")
-                ):
+                if plain and words[0] == "broker-tck" and len(words) > 2 and words[1] in PASTED:
                     yield page.name, words[1:], rest
 
 
