@@ -21,11 +21,17 @@ func BrokerTck() {
 		if err := json.Unmarshal(written, &config); err != nil {
 			panic(err)
 		}
-		defer func() { _ = recover() }() // what hangs is left behind; it was told
+		served := false
+		defer func() {
+			if failed := recover(); failed != nil && !served {
+				panic(failed)
+			}
+		}()
 		runtime.BrokerTckRun(func() {
 			b := newBubble(config)
 			defer b.tracker.Close()
 			serve(b)
+			served = true // what hangs, and is left behind in the bubble, was told
 		})
 	})
 }

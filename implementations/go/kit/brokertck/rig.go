@@ -152,13 +152,18 @@ func (c conversation) hold(declared Declaration, trace func(config json.RawMessa
 	for line = c.read(); line != nil; {
 		var header struct{ Config json.RawMessage }
 		must(json.Unmarshal(line, &header))
+		served := false
 		trace(header.Config, func(subject Subject) {
+			served = true
 			for line = c.read(); line != nil && line[0] == '['; line = c.read() {
 				var operation Operation
 				must(json.Unmarshal(line, &operation))
 				c.write(answer(subject, operation))
 			}
 		})
+		if !served {
+			must(errors.New("no subject was served"))
+		}
 	}
 }
 
