@@ -178,9 +178,9 @@ func (n *Nacks) Do(o Operation) any {
 	case "batch":
 		n.Tracker.AddMessage(MessageID{Position: Position{o.Int(0), o.Int(1)}, BatchIndex: o.Int(2)}, o.Int(3))
 	case "chunked":
-		n.chunked(o.Int(0), o.Int(1), o.Int(2), o.Int(3), o.Int(4), 0)
+		n.inChunks(chunks(o.Int(0), o.Int(1), o.Int(2), o.Int(4)), o.Int(3))
 	case "spread":
-		n.chunked(o.Int(0), o.Int(1), o.Int(2), o.Int(3), o.Int(4), o.Int(5))
+		n.inChunks(spread(o.Int(0), o.Int(1), o.Int(2), o.Int(4), o.Int(5)), o.Int(3))
 	case "fill":
 		n.fill(o)
 	case "adv":
@@ -207,43 +207,56 @@ func (n *Nacks) nack(ledger, entry, count int64) {
 	n.Tracker.AddMessage(MessageID{Position: Position{ledger, entry}, BatchIndex: -1}, count)
 }
 
-// chunked nacks a message in chunks, the last of which is the entry. The ledgers of the earlier ones are lower by
-// below, two by two.
-func (n *Nacks) chunked(ledger, entry, chunks, count, apart, below int64) {
-	places := make([]Position, chunks)
-	for i := range places {
-		back := chunks - 1 - int64(i)
-		places[i] = Position{ledger - (back+1)/2*below, entry - back*apart}
+func (n *Nacks) inChunks(places []Position, count int64) {
+	n.Tracker.AddMessage(MessageID{places[len(places)-1], -1, places}, count)
+}
+
+// chunks returns the places of chunks that are apart, the last of which is the entry.
+func chunks(ledger, entry, number, apart int64) (places []Position) {
+	for back := number - 1; back >= 0; back-- {
+		places = append(places, Position{ledger, entry - back*apart})
 	}
-	n.Tracker.AddMessage(MessageID{Position{ledger, entry}, -1, places}, count)
+	return places
+}
+
+// spread returns the places of chunks that are, two by two, in lower and lower ledgers. In each they have the same ids.
+func spread(ledger, entry, number, apart, below int64) (places []Position) {
+	for n := number; n > 1; n-- {
+		places = append(places, Position{ledger - n/2*below, entry - n%2*apart})
+	}
+	return append(places, Position{ledger, entry})
 }
 
 // fill nacks many messages, of several ledgers in turn, with redelivery counts that rise and begin anew.
 func (n *Nacks) fill(o Operation) {
-	ledger, entry, step, number, count := o.Int(0), o.Int(1), o.Int(2), o.Int(3), o.Int(4)
-	ledgers, rising, turns, chunks := o.Int(5), o.Int(6), o.Int(7), o.Int(8)
+	ledger, entry, step, messages, count := o.Int(0), o.Int(1), o.Int(2), o.Int(3), o.Int(4)
+	ledgers, rising, turns, number := o.Int(5), o.Int(6), o.Int(7), o.Int(8)
 	if turns == 0 {
-		turns = number
+		turns = messages
 	}
-	for i := int64(0); i < number; i++ {
+	for i := int64(0); i < messages; i++ {
 		redelivered := count
 		if rising > 0 {
 			redelivered = min(count+i%turns*rising, math.MaxInt32)
 		}
-		if chunks > 1 {
-			n.chunked(ledger+i%ledgers, entry+i/ledgers*step, chunks, redelivered, 1, 0)
+		if number > 1 {
+			n.inChunks(chunks(ledger+i%ledgers, entry+i/ledgers*step, number, 1), redelivered)
 		} else {
 			n.nack(ledger+i%ledgers, entry+i/ledgers*step, redelivered)
 		}
 	}
 }
 
+// inside notes what the application does in the next callback. It asks for the count too, which may need a lock.
 func (n *Nacks) inside(o Operation) {
-	if o.Word(0) == "close" {
-		n.inner = append(n.inner, n.Tracker.Close)
-	} else {
-		n.inner = append(n.inner, func() { n.nack(o.Int(1), o.Int(2), o.Int(3)) })
-	}
+	n.inner = append(n.inner, func() {
+		n.Tracker.NackedMessagesCount()
+		if o.Word(0) == "close" {
+			n.Tracker.Close()
+		} else {
+			n.nack(o.Int(1), o.Int(2), o.Int(3))
+		}
+	})
 }
 
 // told returns what was emitted since it was last asked.

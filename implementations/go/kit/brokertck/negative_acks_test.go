@@ -2,6 +2,7 @@ package brokertck
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 )
 
@@ -47,6 +48,15 @@ func TestBackoffGrowsUpToTheLongest(t *testing.T) {
 		if got := [2]int64{grows.Backoff(count), table.Backoff(count)}; got != want {
 			t.Errorf("%d: %v, want %v", count, got, want)
 		}
+	}
+}
+
+func TestPlacesOfChunks(t *testing.T) {
+	if got, want := chunks(1, 9, 3, 2), []Position{{1, 5}, {1, 7}, {1, 9}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := spread(5, 9, 4, 2, 3), []Position{{-1, 9}, {2, 7}, {2, 9}, {5, 9}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
