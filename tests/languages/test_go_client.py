@@ -36,11 +36,11 @@ def _go(go: Path) -> None:
     """There is a Go."""
 
 
-@pytest.mark.parametrize("version", RELEASES)
-def test_release_conforms_to_its_profile(version: str) -> None:
-    result = check(NAME.format(version), walks=40, examples=0)
+def test_earlier_release_conforms_to_its_profile() -> None:
+    """That the last one does is shown on a page."""
+    result = check(NAME.format("0.17.0"), walks=40, examples=0)
     (profile,) = result.profiles
-    assert (result.verdict, profile.profile) == ("conforms", RELEASES[version])
+    assert (result.verdict, profile.profile) == ("conforms", "go-old")
     assert profile.golden.agreed == profile.golden.steps > 0
 
 
