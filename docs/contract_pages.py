@@ -35,7 +35,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "How views share an index": "topic-delivery.md",
         "Defects of the branch that it came from": "topic-defects.md",
     },
-    "ack-timeout": {"The releases side by side": "ack-timeout.md"},
+    "ack-timeout": {"The releases side by side": "ack-timeout.md", "A consumer that is closed": "closed-consumer.md"},
 }
 """The pages about each contract that somebody wrote."""
 

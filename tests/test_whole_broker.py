@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 REPO = Path(__file__).parents[1]
-NAMES = ["r-01", "set-clock"]
+NAMES = ["r-01", "set-clock", "closed-consumer"]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
@@ -64,6 +64,7 @@ def jar_for(java: int, folder: Path) -> None:
     [
         ("r-01", "0, no message was lost; 1, messages were lost; 2,"),
         ("set-clock", "0, the message came in time; 1, it was late; 2,"),
+        ("closed-consumer", "0, no timer is left; 1, timers are left; 2,"),
     ],
 )
 def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:
@@ -98,6 +99,7 @@ def test_steps_that_do_not_compile_give_no_verdict(tools: Path) -> None:
         ("r-01", (), "SlowSubscription 1"),
         ("r-01", ("--entries", "5"), "SlowSubscription 5"),
         ("set-clock", (), "SetClock 60"),
+        ("closed-consumer", (), "ClosedConsumer 40"),
     ],
 )
 def test_steps_take_one_number(tools: Path, name: str, words: tuple[str, ...], seen: str) -> None:
