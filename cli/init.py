@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from broker_tck.cli import completion
 from broker_tck.cli.output import writing
 from broker_tck.cli.plugin import WRITTEN, names_of, plugin
-from broker_tck.implementations.go import project as go
+from broker_tck.implementations.kits import CONTRACTS, KITS, Kit
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.subjects import contract_named
 from broker_tck.properties.errors import BadInput
@@ -22,30 +20,9 @@ Examples:
   cd my-tracker && pytest
   broker-tck init my-cache --contract entry-cache
   broker-tck init my-tracker --language go
+  broker-tck init my-tracker --language rust --contract negative-acks
 """
-
-
-class Language(NamedTuple):
-    """A language in which ``init`` writes a first subject."""
-
-    files: Callable[[Contract, str], dict[str, str]]
-    """The text of each file, by the contract and the name of the folder."""
-    then: str
-    """What to do in the folder."""
-
-
-def go_files(contract: Contract, _name: str) -> dict[str, str]:
-    """The files of a subject in Go. Raises BadInput if the rig does not know the contract."""
-    if contract.name not in go.CONTRACTS:
-        known = ", ".join(go.CONTRACTS)
-        raise BadInput(f"the kit for Go has no {contract.name}; there are: {known}; docs/protocol.md is for the others")
-    return go.project(contract.name)
-
-
-LANGUAGES = {
-    "python": Language(lambda contract, name: plugin(contract, names_of(name)), "pip install -e . && pytest"),
-    "go": Language(go_files, go.NEXT),
-}
+PYTHON = "python"
 
 
 @click.command(epilog=EXAMPLES)
@@ -61,9 +38,9 @@ LANGUAGES = {
 )
 @click.option(
     "--language",
-    default="python",
+    default=PYTHON,
     show_default=True,
-    type=click.Choice([*LANGUAGES]),
+    type=click.Choice([PYTHON, *KITS]),
     help="The language of the subject.",
 )
 def init_command(folder: Path, name: str, language: str) -> None:
@@ -74,18 +51,30 @@ def init_command(folder: Path, name: str, language: str) -> None:
     The generated subject conforms. For delayed-delivery it is a small tracker. For the other contracts it passes each
     call on to a bundled subject; replace these calls with your own code.
 
-    In Go, the files are a module with a small tracker, for delayed-delivery or negative-acks, and with the package that
-    lets the kit check it.
+    In any other language they are a small tracker for delayed-delivery or negative-acks, and the rig that lets the kit
+    check it.
     """
-    chosen = LANGUAGES[language]
-    texts = chosen.files(contract_named(name), folder.resolve().name)
+    contract, kit = contract_named(name), KITS.get(language)
+    texts = files_of(kit, contract) if kit else plugin(contract, names_of(folder.resolve().name))
     taken = [file for file in texts if (folder / file).exists()]
     if taken:
         raise BadInput(f"{folder / taken[0]}: exists already; init needs a folder without {', '.join(texts)}")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():
-            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(text, encoding="utf-8")
     click.echo(f"wrote {', '.join(str(folder / file) for file in texts)}")
-    click.echo(f"next: cd {folder} && {chosen.then}")
+    click.echo(f"next: cd {folder} && {kit.then if kit else 'pip install -e . && pytest'}")
+    if kit and (line := kit.missing()):
+        click.echo(line)
+
+
+def files_of(kit: Kit, contract: Contract) -> dict[str, str]:
+    """The files of a first subject in another language. Raises BadInput if the rig does not know the contract."""
+    if contract.name not in CONTRACTS:
+        known = ", ".join(CONTRACTS)
+        raise BadInput(
+            f"the kit for {kit.title} has no {contract.name}; there are: {known}; docs/protocol.md is for the others"
+        )
+    return kit.files(contract.name)

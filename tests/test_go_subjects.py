@@ -75,12 +75,6 @@ def test_go_that_is_too_old_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         root(tmp_path)
 
 
-def test_init_says_which_contracts_have_a_rig(cli: Cli, tmp_path: Path) -> None:
-    status, _, err = cli("init", tmp_path / "mine", "--language", "go", "--contract", "entry-cache")
-    assert status == 2
-    assert "there are: delayed-delivery, negative-acks" in err
-
-
 def test_releases_that_the_pages_speak_of_are_listed(cli: Cli) -> None:
     status, out, _ = cli("subjects", "--contract", "negative-acks", "--json")
     assert status == 0

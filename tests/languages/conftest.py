@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from broker_tck.implementations.go.toolchain import root
 from broker_tck.implementations.jvm.unavailable import Unavailable
+from broker_tck.implementations.kits import KITS
+
+
+def without(line: str) -> None:
+    """Skip a test in one line, but not if CI would take that for a pass."""
+    if os.environ.get("CI"):
+        pytest.fail(line, pytrace=False)
+    pytest.skip(line)
+
+
+@pytest.fixture
+def toolchain() -> Callable[[str], None]:
+    """Ends a test that needs the toolchain of a language if that is missing."""
+
+    def needed(language: str) -> None:
+        if line := KITS[language].missing():
+            without(line)
+
+    return needed
 
 
 @pytest.fixture(scope="session")
 def go() -> Path:
-    """The folder of Go. Without it tests are skipped in one line, but not if CI would take that for a pass."""
+    """The folder of a Go that builds the Go client."""
     try:
         return root(Path())
     except Unavailable as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error), pytrace=False)
-        pytest.skip(str(error))
+        without(str(error))
+        raise

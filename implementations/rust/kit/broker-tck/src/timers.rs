@@ -80,7 +80,7 @@ impl Timers {
     pub(crate) fn jump(&self, by: i64) {
         self.0.now.set(self.now() + by);
         for (deadline, _) in self.0.live.borrow_mut().iter_mut() {
-            *deadline += by;
+            *deadline = deadline.saturating_add(by); // no time is later
         }
     }
 
@@ -92,5 +92,55 @@ impl Timers {
         let mut deadlines: Vec<i64> = self.0.live.borrow().iter().map(|&(deadline, _)| deadline).collect();
         deadlines.sort_unstable();
         deadlines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt;
+
+    #[test]
+    fn timeouts_fire_in_order_at_their_deadlines() {
+        let timers = Timers::new(100);
+        timers.arm(130);
+        let first = timers.arm(110);
+        let mut fired = Vec::new();
+        timers.advance(25, |timeout| {
+            fired.push(timers.now());
+            if timeout == first {
+                timers.arm(90); // it has passed: it fires now, and time does not go back
+                timers.arm(120);
+            }
+        });
+        assert_eq!((fired, timers.now(), timers.armed()), (vec![110, 110, 120], 125, vec![130]));
+    }
+
+    #[test]
+    fn cancelled_timeout_does_not_fire() {
+        let timers = Timers::new(0);
+        let timeout = timers.arm(10);
+        timers.cancel(timeout);
+        timers.cancel(timeout);
+        timers.advance(20, |_| panic!("it was cancelled"));
+        assert_eq!(timers.last_cancelled(), Some(timeout));
+    }
+
+    #[test]
+    fn no_deadline_is_later_than_the_last_time() {
+        let timers = Timers::new(0);
+        timers.arm(i64::MAX - 1);
+        timers.jump(5);
+        assert_eq!((timers.now(), timers.armed()), (5, vec![i64::MAX]));
+    }
+
+    #[test]
+    fn timer_that_fires_for_ever_is_an_error() {
+        let timers = Timers::new(0);
+        timers.arm(0);
+        let again = |_| {
+            timers.arm(0);
+        };
+        assert_eq!(attempt(|| timers.advance(1, again)).unwrap_err()["error"], "RuntimeError");
     }
 }

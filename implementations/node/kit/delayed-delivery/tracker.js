@@ -1,9 +1,7 @@
-// A delayed-delivery tracker for Node.js: a sorted array of [key of the bucket, ledger, entry].
-import { serveDelayedDelivery } from "./broker-tck.js";
-
 const LAST_TIME = 2n ** 63n - 1n;
 
-class SortedArray {
+/** Tracks delayed messages in a sorted array of [key of the bucket, ledger, entry]. It conforms: make it yours. */
+export class Tracker {
   constructor(config, clock, newTimeout) {
     Object.assign(this, { strict: config.strict, lookahead: config.lookahead, tick: config.tick, clock, newTimeout });
     this.width = 1n << BigInt(config.tick.toString(2).length - 1); // the tick, rounded down to a power of two
@@ -53,6 +51,10 @@ class SortedArray {
 
   getNumberOfDelayedMessages() {
     return this.held.length;
+  }
+
+  getBufferMemoryUsage() {
+    return 24 * this.held.length;
   }
 
   clear() {
@@ -112,10 +114,3 @@ function compare(a, b) {
 
 const larger = (a, b) => (a > b ? a : b);
 const smaller = (a, b) => (a < b ? a : b);
-
-const declaration = {
-  profiles: ["timebucket-ideal"],
-  capabilities: { entry_id_bits: 63, memory_estimate: false },
-  software: "delayed-delivery.js 1",
-};
-await serveDelayedDelivery(declaration, (config, clock, newTimeout) => new SortedArray(config, clock, newTimeout));

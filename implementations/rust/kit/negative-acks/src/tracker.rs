@@ -1,17 +1,16 @@
-//! A tracker of negative acks: a map of buckets by the moment at which they are due.
+//! A small tracker that conforms: make it yours.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 
-use broker_tck::negative_acks::{serve, Config, MessageId, RequestFailed, Tracker, World};
-use broker_tck::{Declaration, Position, TimeoutId};
-use serde_json::json;
+use broker_tck::negative_acks::{Config, MessageId, RequestFailed, Tracker, World};
+use broker_tck::{Position, TimeoutId};
 
 const IDS_OF_A_REQUEST: usize = 1_000;
 const NANOSECONDS_OF_A_MILLISECOND: i64 = 1_000_000;
 
-struct Buckets {
+/// Tracks messages by the bucket in which they become due.
+pub struct Buckets {
     config: Config,
     world: World,
     state: RefCell<State>,
@@ -25,7 +24,7 @@ struct State {
 }
 
 impl Buckets {
-    fn new(config: Config, world: World) -> Self {
+    pub fn new(config: Config, world: World) -> Self {
         Buckets { config, world, state: RefCell::default() }
     }
 
@@ -41,7 +40,7 @@ impl Buckets {
     /// Has the timer fire after so many milliseconds, unless it fires sooner.
     fn arm(&self, state: &mut State, wait: i64) {
         let deadline = self.world.monotonic() + wait * NANOSECONDS_OF_A_MILLISECOND;
-        if state.armed.is_none_or(|(_, armed)| deadline < armed) {
+        if !state.armed.is_some_and(|(_, armed)| armed <= deadline) {
             self.disarm(state);
             state.armed = Some((self.world.arm(deadline), deadline));
         }
@@ -56,10 +55,7 @@ impl Buckets {
     /// Takes the buckets that are due, in the order in which their entries are emitted.
     fn take_due(&self, state: &mut State) -> Vec<Position> {
         let now = self.world.wall();
-        let later = match now.checked_add(1) {
-            Some(next) => state.buckets.split_off(&next),
-            None => BTreeMap::new(),
-        };
+        let later = state.buckets.split_off(&(now + 1));
         let due = std::mem::replace(&mut state.buckets, later);
         if let Some((&key, _)) = state.buckets.first_key_value() {
             self.arm(state, key - now);
@@ -111,13 +107,4 @@ impl Tracker for Buckets {
         }
         ids.chunks(IDS_OF_A_REQUEST).try_for_each(|request| self.world.redeliver_unacknowledged_messages(request))
     }
-}
-
-fn main() -> io::Result<()> {
-    let declared = Declaration {
-        profiles: vec!["pip-393-spec"],
-        capabilities: [("precision_bits", json!(62)), ("chunk_ledgers", json!(true))].into(),
-        software: "negative_acks.rs 1",
-    };
-    serve(&declared, Buckets::new)
 }

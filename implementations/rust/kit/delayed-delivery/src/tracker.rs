@@ -1,13 +1,12 @@
-//! A delayed-delivery tracker: a sorted set of (key of the bucket, ledger, entry).
+//! A small tracker that conforms: make it yours.
 
 use std::collections::BTreeSet;
-use std::io;
 
-use broker_tck::delayed_delivery::{serve, Config, Tracker};
-use broker_tck::{Declaration, Position, TimeoutId, Timers};
-use serde_json::json;
+use broker_tck::delayed_delivery::{Config, Tracker};
+use broker_tck::{Position, TimeoutId, Timers};
 
-struct SortedSet {
+/// Tracks delayed messages in a sorted set of (key of the bucket, ledger, entry).
+pub struct SortedSet {
     config: Config,
     width: i64, // of a bucket: the tick, rounded down to a power of two
     timers: Timers,
@@ -19,7 +18,7 @@ struct SortedSet {
 }
 
 impl SortedSet {
-    fn new(config: Config, timers: Timers) -> Self {
+    pub fn new(config: Config, timers: Timers) -> Self {
         let width = 1 << config.tick.max(1).ilog2();
         let held = BTreeSet::new();
         SortedSet { config, width, timers, held, is_fixed: true, highest: 0, armed: None, last_run: None }
@@ -111,6 +110,10 @@ impl Tracker for SortedSet {
         self.held.len()
     }
 
+    fn buffer_memory_usage(&self) -> usize {
+        self.held.len() * std::mem::size_of::<(i64, i64, i64)>()
+    }
+
     fn clear(&mut self) {
         self.held.clear();
     }
@@ -127,13 +130,4 @@ impl Tracker for SortedSet {
         self.last_run = Some(self.timers.now());
         true
     }
-}
-
-fn main() -> io::Result<()> {
-    let declared = Declaration {
-        profiles: vec!["timebucket-ideal"],
-        capabilities: [("entry_id_bits", json!(63)), ("memory_estimate", json!(false))].into(),
-        software: "delayed_delivery.rs 1",
-    };
-    serve(&declared, SortedSet::new)
 }

@@ -1,10 +1,8 @@
-// A tracker of negative acks for Node.js: a map of buckets by the moment at which they are due.
-import { serveNegativeAcks } from "./broker-tck.js";
-
 const IDS_OF_A_REQUEST = 1_000;
 const NANOSECONDS_OF_A_MILLISECOND = 1_000_000n;
 
-class Buckets {
+/** Tracks messages by the bucket in which they become due. It conforms: make it yours. */
+export class Tracker {
   constructor(config, clocks, newTimeout, consumer) {
     Object.assign(this, { config, clocks, newTimeout, consumer, buckets: new Map(), isClosed: false });
   }
@@ -70,10 +68,3 @@ class Buckets {
     }
   }
 }
-
-const declaration = {
-  profiles: ["pip-393-spec"],
-  capabilities: { precision_bits: 62, chunk_ledgers: true },
-  software: "negative-acks.js 1",
-};
-await serveNegativeAcks(declaration, (...given) => new Buckets(...given));

@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::io;
 
-use serde::Deserialize;
 use serde_json::{json, Value};
 
-use crate::{converse, fail, Declaration, Fields, Position, Subject, TimeoutId, Timers};
+use crate::{fail, Declaration, Fields, Position, Subject, TimeoutId, Timers};
 
 /// What a tracker is configured with.
-#[derive(Clone, Deserialize)]
+#[derive(Clone)]
 pub struct Config {
     /// Milliseconds, at least 1; `reset_tick_time` may change it later.
     pub tick: i64,
@@ -17,8 +16,6 @@ pub struct Config {
     pub strict: bool,
     /// How many messages of one fixed delay are held before reading pauses; 0: never.
     pub lookahead: i64,
-    /// The time at the start.
-    pub clock: i64,
 }
 
 /// Tracks delayed messages. Times are absolute, in milliseconds. Calls come one at a time.
@@ -36,9 +33,7 @@ pub trait Tracker {
     /// How many messages are tracked.
     fn number_of_delayed_messages(&self) -> usize;
     /// An estimate of the size of the index in bytes.
-    fn buffer_memory_usage(&self) -> u64 {
-        0
-    }
+    fn buffer_memory_usage(&self) -> usize;
     /// Forgets every message.
     fn clear(&mut self);
     /// Disarms the timer and lets go of everything. It may be called again; no other call follows.
@@ -101,10 +96,10 @@ impl<T: Tracker> Subject for Adapter<T> {
 
 /// Has broker-tck check trackers that `fresh` makes.
 pub fn serve<T: Tracker + 'static>(declared: &Declaration, fresh: impl Fn(Config, Timers) -> T) -> io::Result<()> {
-    converse("delayed-delivery", declared, |config| {
-        let config = Config::deserialize(config).expect("a configuration of delayed-delivery");
-        let timers = Timers::new(config.clock);
-        let tracker = RefCell::new(fresh(config, timers.clone()));
-        Box::new(Adapter { timers, tracker })
+    crate::serve("delayed-delivery", declared, |config| {
+        let int = |name: &str| config[name].as_i64().expect("a number of 64 bits");
+        let timers = Timers::new(int("clock"));
+        let own = Config { tick: int("tick"), strict: config["strict"] == true, lookahead: int("lookahead") };
+        Box::new(Adapter { tracker: RefCell::new(fresh(own, timers.clone())), timers })
     })
 }

@@ -1,16 +1,20 @@
-// A delayed-delivery tracker in C++, behind broker_tck.hpp. It keeps a bitmap of entries for each ledger of each bucket.
-#include "broker_tck.hpp"
+// A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
+#pragma once
 
-using namespace broker_tck;
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
-namespace {
-
-constexpr std::int64_t last_time = INT64_MAX;
+#include "broker_tck/delayed_delivery.hpp"
 
 // A set of entry ids, in blocks of 64 that are in order. Entries mostly come in order, so a block is mostly appended.
 class Entries {
  public:
-  // Whether the entry is new.
+  // Adds an entry. Returns whether it is new.
   bool add(std::int64_t entry) {
     std::int64_t base = entry >> 6;
     std::uint64_t bit = std::uint64_t{1} << (entry & 63);
@@ -23,7 +27,7 @@ class Entries {
   }
 
   // Moves the lowest entries, so many at most, to the end of a list.
-  std::int64_t take(std::int64_t ledger, std::int64_t most, Positions& taken) {
+  std::int64_t take(std::int64_t ledger, std::int64_t most, broker_tck::Positions& taken) {
     std::int64_t count = 0;
     std::size_t block = 0;
     for (; block < blocks_.size() && count < most; block += blocks_[block].bits == 0) {
@@ -47,14 +51,23 @@ class Entries {
   std::vector<Block> blocks_;
 
   std::vector<Block>::iterator place(std::int64_t base) {
-    return std::lower_bound(blocks_.begin(), blocks_.end(), base, [](const Block& b, std::int64_t to) { return b.base < to; });
+    return std::lower_bound(blocks_.begin(), blocks_.end(), base,
+                            [](const Block& block, std::int64_t to) { return block.base < to; });
   }
 };
 
-class Tracker final : public DelayedDeliveryTracker {
+// Tracks delayed messages in buckets of time.
+class Tracker final : public broker_tck::DelayedDeliveryTracker {
+  using Positions = broker_tck::Positions;
+  using Timeout = broker_tck::Timeout;
+
  public:
-  Tracker(const DelayedDeliveryConfig& config, Clock clock, Timer timer)
-      : strict_(config.strict), lookahead_(config.lookahead), tick_(config.tick), clock_(std::move(clock)), timer_(std::move(timer)) {
+  Tracker(const broker_tck::DelayedDeliveryConfig& config, broker_tck::Clock clock, broker_tck::Timer timer)
+      : strict_(config.strict),
+        lookahead_(config.lookahead),
+        tick_(config.tick),
+        clock_(std::move(clock)),
+        timer_(std::move(timer)) {
     while (width_ <= tick_ / 2) width_ *= 2;
   }
 
@@ -63,8 +76,7 @@ class Tracker final : public DelayedDeliveryTracker {
       is_fixed_ = false;
       return false;
     }
-    std::int64_t up = !strict_ ? at : at > last_time - width_ + 1 ? last_time : at + width_ - 1;
-    count_ += buckets_[up & -width_][ledger].add(entry);
+    count_ += buckets_[key(at)][ledger].add(entry);
     update_timer();
     is_fixed_ = is_fixed_ && at >= highest_ - tick_;
     highest_ = std::max(highest_, at);
@@ -109,8 +121,8 @@ class Tracker final : public DelayedDeliveryTracker {
 
   std::int64_t buffer_memory_usage() override {
     std::int64_t bytes = 0;
-    for (auto& [key, ledgers] : buckets_) {
-      for (auto& [ledger, entries] : ledgers) bytes += entries.bytes();
+    for (const auto& [key, ledgers] : buckets_) {
+      for (const auto& [ledger, entries] : ledgers) bytes += entries.bytes();
     }
     return bytes;
   }
@@ -127,8 +139,8 @@ class Tracker final : public DelayedDeliveryTracker {
 
   bool strict_;
   std::int64_t lookahead_, tick_, width_ = 1;  // the width of a bucket: the tick, rounded down to a power of two
-  Clock clock_;
-  Timer timer_;
+  broker_tck::Clock clock_;
+  broker_tck::Timer timer_;
   Buckets buckets_;
   std::int64_t count_ = 0, highest_ = 0;
   bool is_fixed_ = true;
@@ -137,7 +149,13 @@ class Tracker final : public DelayedDeliveryTracker {
 
   std::int64_t cutoff() const { return clock_() + (strict_ ? 0 : tick_); }
 
-  bool is_due(Buckets::iterator bucket) {
+  // The key of a time's bucket: the bucket's first time, or with strict delivery its last one.
+  std::int64_t key(std::int64_t at) const {
+    if (!strict_) return at & -width_;
+    return (std::min(at, INT64_MAX - width_ + 1) + width_ - 1) & -width_;
+  }
+
+  bool is_due(Buckets::const_iterator bucket) const {
     return bucket != buckets_.end() && bucket->first + (strict_ ? 0 : width_ - 1) <= cutoff();
   }
 
@@ -162,24 +180,12 @@ class Tracker final : public DelayedDeliveryTracker {
     }
   }
 
+  // What the timer calls. True asks for a read.
   bool fired(const Timeout& timeout) {
-    if (timeout.cancelled()) return false;
+    if (timeout.cancelled()) return false;  // it was on its way already
     last_run_ = clock_();
     timeout_.reset();
     target_.reset();
     return true;
   }
 };
-
-}  // namespace
-
-int main() {
-  Declaration declared;
-  declared.software = "delayed_delivery.cpp 1";
-  declared.profiles = {"timebucket-ideal"};
-  declared.numbers["entry_id_bits"] = 63;
-  declared.capabilities["memory_estimate"] = false;
-  return serve_delayed_delivery(declared, [](const DelayedDeliveryConfig& config, Clock clock, Timer timer) {
-    return std::make_unique<Tracker>(config, std::move(clock), std::move(timer));
-  });
-}
