@@ -1,1 +1,1 @@
-"""Go: the kit for authors of subjects in Go, and the tracker of the Go client of Apache Pulsar as a subject."""
+"""The tracker of the Go client of Apache Pulsar as a subject. The kit for authors in Go is beside it."""
