@@ -174,7 +174,8 @@ def test_rules_that_are_named_exist(page: Path) -> None:
 
 # ---- Output
 
-ELSEWHERE = {"exec:./adapter", "my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
+BUILT = {"exec:./adapter", "exec:./target/release/adapter", "exec:node main.js"}
+ELSEWHERE = {*BUILT, "my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
 """What the pages make as they go."""
 
 
