@@ -30,7 +30,7 @@ struct Failure : std::runtime_error {
 
 // What a program says of its implementation before it is asked anything.
 struct Declaration {
-  std::vector<std::string> profiles;                             // what it is checked against; none: the specification
+  std::vector<std::string> profiles;                             // what it is checked against, at least one
   std::map<std::string, std::variant<bool, int>> capabilities;  // what it lacks or has besides
   std::string software;                                          // its name and version
 
@@ -46,9 +46,9 @@ struct Declaration {
       able += (able.empty() ? "" : ",") + json(name) + ":";
       able += number ? json(std::int64_t{*number}) : json(std::get<bool>(value));
     }
-    std::string checked = profiles.empty() ? "" : ",\"profiles\":" + json(profiles);
-    return "{\"protocol\":1,\"contract\":" + json(contract) + checked + ",\"capabilities\":{" + able +
-           "},\"levels\":[\"operations\",\"traces\"],\"software\":" + json(software) + "}";
+    return "{\"protocol\":1,\"contract\":" + json(contract) + ",\"profiles\":" + json(profiles) +
+           ",\"capabilities\":{" + able + "},\"levels\":[\"operations\",\"traces\"],\"software\":" + json(software) +
+           "}";
   }
 };
 

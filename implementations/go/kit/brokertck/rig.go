@@ -22,7 +22,7 @@ import (
 // A Declaration is what a program says of its implementation before it is asked anything.
 type Declaration struct {
 	Contract     string         `json:"contract"`
-	Profiles     []string       `json:"profiles,omitempty"`     // what it is checked against; none: the specification
+	Profiles     []string       `json:"profiles,omitempty"`     // what it is checked against, at least one
 	Capabilities map[string]any `json:"capabilities,omitempty"` // what it lacks or has besides
 	Software     string         `json:"software,omitempty"`     // its name and version
 	Protocol     int            `json:"protocol"`               // set by Serve

@@ -24,7 +24,7 @@ pub type Position = (i64, i64);
 /// What a program says of its implementation before it is asked anything.
 #[derive(Default)]
 pub struct Declaration {
-    /// What it is checked against, such as `timebucket-ideal`.
+    /// What it is checked against, such as `timebucket-ideal`; at least one.
     pub profiles: Vec<&'static str>,
     /// What it lacks or has besides, by name; the page of the contract lists them.
     pub capabilities: BTreeMap<&'static str, Value>,
