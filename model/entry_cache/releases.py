@@ -124,9 +124,10 @@ class ReadsOfReleases(Reads):
         with suppress(Thrown):
             super().serve(head)
 
-    def read_again(self, reader: Reader) -> None:
+    def part_came(self, reader: Reader) -> None:
+        """A part has come, or failed. If the storage raises when all is read again, nobody is told."""
         with suppress(Thrown):
-            super().read_again(reader)
+            super().part_came(reader)
 
     def not_come(self, request: Request, kind: int) -> None:
         """A storage read fails; if the storage raises at the second try, as any other."""
