@@ -140,8 +140,9 @@ class Reads(Part):
             self.join_or_ask(reader, run)
         self.part_came(reader)
 
+    @rule("EC-50", needs="reads")
     def join_or_ask(self, reader: Reader, run: Run) -> None:
-        """Listen for the reads that run, and read what they leave."""
+        """A read joins all of them before it reads what they do not cover."""
         joined, left = self.pending.join(reader, run, self.manager.keeps_nothing(reader.cache))
         parts = runs(left)
         reader.awaited += joined + len(parts)
@@ -231,7 +232,7 @@ class Reads(Part):
 
     @rule("EC-65", source="ReadEntryUtils, PR 25280", needs="reads")
     def come_short(self, request: Request, n: int) -> Allowed:
-        """If the storage answers with fewer entries, the cache keeps them and asks for the rest, or the read fails."""
+        """If the storage gives fewer entries, the read fails, or keeps them and asks for all the rest at once."""
         first, last = request.rest
         rest = [["asks", *request.order()[:2], first + n, last]]
 

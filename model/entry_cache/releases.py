@@ -103,7 +103,7 @@ class ReadsOfReleases(Reads):
             self.fail(reader)
 
     def join_or_ask(self, reader: Reader, run: Run) -> None:
-        """Listen for one read that runs, and read what it leaves on either side: these fail together."""
+        """A read joins one of them, and reads what this one does not cover on either side: these fail together."""
         reader.awaited += 1
         found = self.pending.overlapping(reader, run, self.manager.keeps_nothing(reader.cache))
         if not found:

@@ -8,6 +8,7 @@ from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE, ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned
 from broker_tck.model.entry_cache.reads import Answers, Reads
+from broker_tck.model.entry_cache.releases import ReadsOfReleases
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
@@ -200,6 +201,14 @@ of(Reads.read_left)(
         "Your cache asks the storage for the part that running reads do not cover; it must look into the cache first.",
         lambda r, reader, part: r.ask(Request(reader, part)),
         was="read_left: absent",
+    ),
+)
+of(Reads.join_or_ask)(
+    instead(
+        "one after another",
+        "A read of your cache joins one running read and reads all the rest; it must first join all that it overlaps.",
+        ReadsOfReleases.join_or_ask,
+        seen="PendingReadsManager of 4.2.4 and 5.0.1",
     ),
 )
 look_at("EC-53", "a listener that reads the same again before it returns")
