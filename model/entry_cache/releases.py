@@ -161,6 +161,7 @@ class Pip430(EntryCaches):
     """PIP-430 as released in 4.2: what was released once too often is kept in the queue, and in the size."""
 
     PROFILE = "pip-430"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P17",)
     Store = StoreOf42
     Lookup = FromALedgerOn
     ReadLimit = LargestAlone
@@ -206,7 +207,7 @@ class Pip430In2026(EntryCaches):
     """PIP-430 as changed in 2026: an insertion that is refused hands its read count on."""
 
     PROFILE = "pip-430-2026"
-    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12", "EC-P17")
     Store = StoreOf2026
     Putting = HandingOn
     Lookup = FromALedgerOn
@@ -242,7 +243,7 @@ class Pip430In50(EntryCaches):
     """PIP-430 as released in 5.0: counts stop at 0, and a size pass requeues for one round."""
 
     PROFILE = "pip-430-5.0"
-    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12")
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P10", "EC-P12", "EC-P17")
     Store = StoreOf2026
     Putting = HandingOn
     Lookup = FromALedgerOn
