@@ -14,7 +14,7 @@ from broker_tck.properties.search.replay import on_subject
 from broker_tck.properties.search.run import Run
 
 CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
-CONFORMING, WALKS = 150, 20
+CONFORMING, WALKS = 300, 20
 """So many walks bring up every rule, and so many what a release does otherwise."""
 SHORT = 10
 CACHE = "org.apache.bookkeeper.mledger.impl.cache.RangeCache"
