@@ -13,6 +13,7 @@ import crash_points
 import defect_page
 import figures_page
 import queue_picture
+import races_page
 import topic_pictures
 from bucket_defects import BUCKET_DEFECTS
 from contract_pages import cell, contract_page
@@ -145,7 +146,8 @@ def pages() -> dict[str, str]:
     pictures |= {"bucket-life.svg": bucket_pictures.life(), "bucket-merge.svg": bucket_pictures.merge()}
     pictures |= {"topic-index.svg": topic_pictures.index(), "topic-views.svg": topic_pictures.views()}
     texts = {name: figures_page.filled("\n".join(lines) + "\n") for name, lines in made.items()}
-    return figures_page.pages() | texts | pictures
+    races = {"threads.md": races_page.filled((FOLDER / "threads.md").read_text(encoding="utf-8"))}
+    return figures_page.pages() | texts | pictures | races
 
 
 def misbehaviour() -> list[str]:

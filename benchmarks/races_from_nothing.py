@@ -1,0 +1,125 @@
+"""How long drawn programs take to find each known race: ``python benchmarks/races_from_nothing.py [CLASS]...``.
+
+Each class is searched in each release that has another class of this name, until its known races are found or the
+programs are used up. So it also shows that the other releases are quiet. What it finds stands in ``docs/races.json``
+and ``docs/threads.md``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from time import process_time
+from typing import NamedTuple
+
+import click
+
+from broker_tck.cli.threads import explorer_of, subject_named
+from broker_tck.properties.engine.choices import SeededChoices
+from broker_tck.properties.engine.walk import walk_seed
+from broker_tck.properties.threads.drawn import drawn
+from broker_tck.properties.threads.program import replay_text
+from broker_tck.properties.threads.search import Budget, Searcher
+from broker_tck.properties.threads.verdict import Promise, Verdict
+
+sys.path.append(str(Path(__file__).parents[1] / "docs"))
+import races_page
+
+SEED = 0
+PROGRAMS = 200
+"""Maximum number of programs for each class."""
+SCHEDULES = 1_000
+MOST_RACES = 10
+"""Maximum number of wrong histories of a program that are looked at."""
+
+
+class Row(NamedTuple):
+    """What a search of a class came to."""
+
+    kind: str
+    release: str
+    race: str
+    """Empty if there is none."""
+    programs: int
+    schedules: int
+    seconds: float
+
+
+CLASSES = {
+    "cursor-list": ("4.2.4", "5.0.0-M1", "5.0.1"),
+    "cursor-heap": ("3.0.0", "3.0.7", "4.0.8", "4.2.4", "5.0.1"),
+    "cursor-tree-set": ("4.2.4", "5.0.1"),
+    "ack-timeout": ("3.0.7", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
+    "negative-acks": ("3.0.7", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
+    "range-cache": ("3.0.0", "3.2.2", "3.0.7", "4.0.0", "4.0.8", "4.2.4", "5.0.1"),
+}
+"""The classes, and the releases of which each has one of its own."""
+
+
+class Known(NamedTuple):
+    """A race that is known."""
+
+    name: str
+    kind: str
+    releases: tuple[str, ...]
+    shows: Callable[[Verdict], bool] = lambda verdict: True
+    """Whether a verdict is about it, if the class has others."""
+
+
+KNOWN = (
+    Known("T-1", "range-cache", ("4.2.4", "5.0.1"), lambda verdict: verdict.promise is Promise.HINT),
+    Known("T-2", "range-cache", ("3.0.7", "4.0.0", "4.0.8")),
+    Known("T-3", "negative-acks", CLASSES["negative-acks"]),
+    Known("T-4", "ack-timeout", CLASSES["ack-timeout"]),
+    Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
+    Known("PR 21302", "range-cache", ("3.0.0",), lambda verdict: verdict.seen == "true"),
+    Known("PR 22789", "range-cache", ("3.2.2",), lambda verdict: verdict.seen.startswith("hit")),
+)
+ANOTHER = "another race"
+
+
+def searched(kind: str, release: str) -> list[Row]:
+    """Search a class until its known races are found: a row for each race, or one if there is none."""
+    subject = subject_named(f"pulsar-{release}/{kind}")
+    model = subject.contract.model(subject.profiles[0])
+    searcher = Searcher(explorer_of(subject), model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)
+    known = [each for each in KNOWN if each.kind == kind and release in each.releases]
+    found: dict[str, Row] = {}
+    began, schedules = process_time(), 0
+
+    def row(race: str, programs: int) -> Row:
+        return Row(kind, release, race, programs, schedules, process_time() - began)
+
+    for number in range(PROGRAMS):
+        choices = SeededChoices(walk_seed(SEED, number))
+        program = drawn(subject.contract, model, subject.capabilities, choices)
+        if len(program.threads) > 1:
+            explored = searcher.explored(program, 2)
+            schedules += explored.schedules
+            for race in islice(searcher.judged(program, explored), MOST_RACES):
+                names = [each.name for each in known if each.shows(race.verdict)] if known else [ANOTHER]
+                for name in names:
+                    if name not in found:
+                        found[name] = row(name, number + 1)
+                        click.echo(f"{kind} {release}: {name}: {replay_text(program, race.seen.schedule)}")
+        if known and all(each.name in found for each in known):
+            break
+    return [*found.values()] or [row("", PROGRAMS)]
+
+
+@click.command()
+@click.argument("kinds", nargs=-1, metavar="[CLASS]...", type=click.Choice([*CLASSES]))
+def main(kinds: Iterable[str]) -> None:
+    """Search the known races of all classes, or of these, and write the table of the page."""
+    for kind in kinds or CLASSES:
+        rows: list[Row] = []
+        for release in CLASSES[kind]:
+            rows += searched(kind, release)
+            races_page.keep("from nothing", kind, [row._asdict() for row in rows])
+            click.echo(rows[-1])
+
+
+if __name__ == "__main__":
+    main()

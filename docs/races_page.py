@@ -1,0 +1,82 @@
+"""The tables of races on the page of threads, made from what two benchmarks found: races put in, and known ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+RACES = Path(__file__).with_name("races.json")
+"""What `benchmarks/seeded_races.py` and `benchmarks/races_from_nothing.py` found, by table and by class."""
+BLOCK = re.compile(r"<!-- races: ([\w ]+) -->.*?<!-- end of races -->", flags=re.DOTALL)
+"""A block of a page, with the name of its table."""
+ALONE = "one thread"
+"""The verdict on a change that shows without calls that overlap."""
+PROMISES = {"moment": "one moment", "steps": "steps", "rest": "at rest", "hint": "a hint", "ends": "an end"}
+"""The words of the page for the names of promises."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def known() -> dict[str, dict[str, Rows]]:
+    """The rows of each class, by table."""
+    found: dict[str, dict[str, Rows]] = json.loads(RACES.read_text(encoding="utf-8")) if RACES.exists() else {}
+    return found
+
+
+def keep(name: str, kind: str, rows: Rows) -> None:
+    """Write the rows of a class."""
+    found = known()
+    found.setdefault(name, {})[kind] = rows
+    RACES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def filled(page: str) -> str:
+    """A page with the tables in its blocks."""
+    return BLOCK.sub(lambda mark: f"<!-- races: {mark[1]} -->\n\n{block(mark[1])}\n\n<!-- end of races -->", page)
+
+
+def block(name: str) -> str:
+    """A table, as Markdown."""
+    rows = known()[name]
+    return "\n".join({"from nothing": from_nothing, "put in": put_in}[name](rows))
+
+
+def from_nothing(found: Mapping[str, Rows]) -> Iterator[str]:
+    """A line for each race and release, then one for each class without a race."""
+    yield "| class | release | found | programs | schedules | seconds |"
+    yield "| --- | --- | --- | ---: | ---: | ---: |"
+    for row in (row for rows in found.values() for row in rows):
+        figures = f"{row['programs']:,} | {row['schedules']:,} | {row['seconds']:.1f}"
+        yield f"| {row['kind']} | {row['release']} | {row['race'] or 'nothing'} | {figures} |"
+
+
+def put_in(found: Mapping[str, Rows]) -> Iterator[str]:
+    """How many were found, by class; then what was not found, and why; then each that was."""
+    yield "| subject | changes | of one thread | races | found | not found |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    everything = [row for rows in found.values() for row in rows]
+    for subject, rows in [*found.items(), ("all", everything)]:
+        alone = sum(row["verdict"] == ALONE for row in rows)
+        missed = sum(not row["verdict"] for row in rows)
+        left = len(rows) - alone
+        name = subject if rows is everything else f"`{subject}`"
+        yield f"| {name} | {len(rows)} | {alone} | {left} | {left - missed} | {missed} |"
+    yield from ("", "Not found:", "", "| change | programs | schedules | why |", "| --- | ---: | ---: | --- |")
+    for row in everything:
+        if not row["verdict"]:
+            yield f"| {changed(row)} | {row['programs']:,} | {row['schedules']:,} | {row['why'] or 'not known'} |"
+    yield from ("", "<details><summary>Each race that was found</summary>", "")
+    yield from ("| change | promise | programs | schedules | seconds |", "| --- | --- | ---: | ---: | ---: |")
+    for row in everything:
+        if row["verdict"] not in ("", ALONE):
+            figures = f"{row['programs']:,} | {row['schedules']:,} | {row['seconds']:.1f}"
+            yield f"| {changed(row)} | {PROMISES[row['verdict']]} | {figures} |"
+    yield from ("", "</details>")
+
+
+def changed(row: Mapping[str, Any]) -> str:
+    """A change in words."""
+    return f"`{row['place']}` {row['what']}"
