@@ -21,18 +21,16 @@ from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.program import replay_text
-from broker_tck.properties.threads.search import Budget, Searcher
+from broker_tck.properties.threads.search import MOST_FAILING, Budget, Searcher
 from broker_tck.properties.threads.verdict import Promise, Verdict
 
 sys.path.append(str(Path(__file__).parents[1] / "docs"))
 import races_page
 
 SEED = 0
-PROGRAMS = 200
+PROGRAMS = 1_000
 """Maximum number of programs for each class."""
 SCHEDULES = 1_000
-MOST_RACES = 10
-"""Maximum number of wrong histories of a program that are looked at."""
 
 
 class Row(NamedTuple):
@@ -53,9 +51,13 @@ CLASSES = {
     "cursor-tree-set": ("4.2.4", "5.0.1"),
     "ack-timeout": ("3.0.7", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
     "negative-acks": ("3.0.7", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
-    "range-cache": ("3.0.0", "3.2.2", "3.0.7", "4.0.0", "4.0.8", "4.2.4", "5.0.1"),
+    "range-cache": ("3.0.0", "3.2.2", "4.0.8", "4.2.4", "5.0.1"),
 }
-"""The classes, and the releases of which each has one of its own."""
+"""The classes, and the releases of which each has one of its own.
+
+RangeCache 3.0.7 and 4.0.0 are left out: they take keys for different ones if they are different objects. One thread
+shows that, and it hides what is a race.
+"""
 
 
 class Known(NamedTuple):
@@ -70,7 +72,7 @@ class Known(NamedTuple):
 
 KNOWN = (
     Known("T-1", "range-cache", ("4.2.4", "5.0.1"), lambda verdict: verdict.promise is Promise.HINT),
-    Known("T-2", "range-cache", ("3.0.7", "4.0.0", "4.0.8")),
+    Known("T-2", "range-cache", ("4.0.8",), lambda verdict: verdict.promise is Promise.REST),
     Known("T-3", "negative-acks", CLASSES["negative-acks"]),
     Known("T-4", "ack-timeout", CLASSES["ack-timeout"]),
     Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
@@ -98,7 +100,7 @@ def searched(kind: str, release: str) -> list[Row]:
         if len(program.threads) > 1:
             explored = searcher.explored(program, 2)
             schedules += explored.schedules
-            for race in islice(searcher.judged(program, explored), MOST_RACES):
+            for race in islice(searcher.judged(program, explored), MOST_FAILING):
                 names = [each.name for each in known if each.shows(race.verdict)] if known else [ANOTHER]
                 for name in names:
                     if name not in found:

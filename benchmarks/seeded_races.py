@@ -54,28 +54,27 @@ REACHING = 300
 SURE = 20_000
 """Maximum number of schedules of the class itself, to see whether it has a race of a mutant's as well."""
 
+ONE_READ = "one read of a map or a number, which is a moment by itself"
 WHY = {
-    ("ManagedCursorContainerImpl.size", ""): "one read of a map, which is a moment by itself",
-    ("ManagedCursorContainerImpl.hasDurable", ""): "one read of a number, which is a moment by itself",
-    ("ActiveManagedCursorContainerNavigableSetImpl.size", ""): "one read of a map, which is a moment by itself",
-    ("UnAckedMessageTracker$2.run", "locks for"): "no other call locks for reading, and one timer fires",
+    ("ManagedCursorContainerImpl.size", ""): ONE_READ,
+    ("ManagedCursorContainerImpl.hasDurable", ""): ONE_READ,
+    ("ActiveManagedCursorContainerNavigableSetImpl.size", ""): ONE_READ,
+    ("ActiveManagedCursorContainerNavigableSetImpl.add", "makes"): "the write lock is held",
+    ("ActiveManagedCursorContainerImpl.update", "locks"): "two updates queue a cursor twice, which does no harm",
+    ("NegativeAcksTracker.triggerRedelivery", "always"): "it asks the same again before it arms the timer",
+    ("NegativeAcksTracker.add(MessageId, int)", "is not"): "both its callers are synchronized",
+    ("NegativeAcksTracker.add(MessageId, int)", ""): "it is about traced ids and chunks, which threads do not nack",
+    ("NegativeAcksTracker.add(Message", "is not"): "it only calls another `add`, which is synchronized",
+    ("UnAckedMessageTracker$2.run", "locks"): "no other call locks for reading, and one timer fires",
     ("UnAckedMessageTracker$2.run", "skips"): "it asks whether there is anything to do; if not, it does nothing",
-    ("UnAckedMessageTracker.clear", "locks for"): "two clears at once do what one does",
-    ("UnAckedMessageTracker.add", "locks for"): "not seen: two adds inside one `HashMap`",
-    ("UnAckedMessageTracker.remove", "locks for"): "not seen: two removals inside one `HashMap`",
-    (
-        "RangeCacheRemovalQueue.evictLeastAccessedEntries",
-        "skips",
-    ): "it looks at an argument that threads never give wrong",
+    ("UnAckedMessageTracker.clear", "locks"): "two clears at once do what one does",
+    ("UnAckedMessageTracker.add", "locks"): "not seen: two adds inside one `HashMap`",
+    ("UnAckedMessageTracker.remove", "locks"): "not seen: two removals inside one `HashMap`",
+    ("RangeCacheRemovalQueue.evictLeast", "skips"): "it looks at an argument that threads never give wrong",
     ("RangeCacheRemovalQueue.evictEntries", "is not"): "both its callers are synchronized",
     ("RangeCacheRemovalQueue.evictLEntries", "is not"): "all that it does is in `evictEntries`, which is synchronized",
-    ("ActiveManagedCursorContainerNavigableSetImpl.add", "makes two"): "the write lock is held",
-    (
-        "ActiveManagedCursorContainerImpl.updateCursor",
-        "locks for",
-    ): "two updates queue a cursor twice, which does no harm",
-    ("RangeCache.removeFromPage", "makes two"): "the wrapper's lock is held, and only its holder empties the slot",
-    ("RangeCacheEntryWrapper.withNewInstance", "locks for"): "who reads it too early takes it for a miss",
+    ("RangeCache.removeFromPage", "makes"): "the wrapper's lock is held, and only its holder empties the slot",
+    ("RangeCacheEntryWrapper.withNewInstance", "locks"): "who reads it too early takes it for a miss",
     ("RangeCacheEntryWrapper.getValue", "does not"): "the caller looks again whether the value has the position",
 }
 """Why some changes are no races, or none that a promise is about: by the begin of the place, and of the change."""
