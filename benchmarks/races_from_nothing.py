@@ -56,8 +56,8 @@ CLASSES = {
 """The classes, and the releases of which each has one of its own.
 
 RangeCache 3.0.7 and 4.0.0 are left out: they take keys for different ones if they are different objects. One thread
-shows that, and it hides what is a race. So are heaps before 4.2: they have no size, and the kit counts with an iterator,
-which promises nothing.
+shows that, and it hides what is a race. So are heaps before 4.2: they have no size, and the kit counts with an
+iterator, which promises nothing.
 """
 
 
