@@ -53,12 +53,7 @@ CLASSES = {
     "negative-acks": ("3.0.7", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
     "range-cache": ("3.0.0", "3.2.2", "4.0.8", "4.2.4", "5.0.1"),
 }
-"""The classes, and the releases of which each has one of its own.
-
-RangeCache 3.0.7 and 4.0.0 are left out: they take keys for different ones if they are different objects. One thread
-shows that, and it hides what is a race. So are heaps before 4.2: they have no size, and the kit counts with an
-iterator, which promises nothing.
-"""
+"""The classes, and releases of which each has one of its own."""
 
 
 class Known(NamedTuple):

@@ -32,7 +32,7 @@ from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.program import Program, Schedule, promised, replayed
 from broker_tck.properties.threads.reduce import Reducer
-from broker_tck.properties.threads.search import Budget, Explorer, Searched, Searcher
+from broker_tck.properties.threads.search import Budget, Searched, Searcher
 
 SECONDS = 20
 EXAMPLES = """\b
@@ -147,10 +147,10 @@ def of_threads_alone(name: str) -> Subject | None:
     return Subject(name, contract, factory, factory.profiles, contract.capabilities(**factory.capabilities))
 
 
-def explorer_of(subject: Subject) -> Explorer:
-    """What has threads call a class of Java."""
+def java_of(subject: Subject) -> JavaFactory:
+    """The class of Java that a subject is."""
     assert isinstance(subject.factory, JavaFactory)
-    return subject.factory.explorer
+    return subject.factory
 
 
 def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -> Shown:
@@ -159,11 +159,13 @@ def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -
     if not profile:
         tell_if_untried(subject)
     model = subject.contract.model(under)
-    explorer = explorer_of(subject)
+    java = java_of(subject)
+    explorer, apart = java.explorer, java.apart
     searcher = Searcher(explorer, model, budget, seed)
 
     def draw(number: int) -> Program:
-        return drawn(subject.contract, model, subject.capabilities, SeededChoices(walk_seed(seed, number)))
+        choices = SeededChoices(walk_seed(seed, number))
+        return drawn(subject.contract, model, subject.capabilities, choices, apart)
 
     with progress(budget.programs or budget.seconds, subject.name) as tell:
         found = searcher.search(
@@ -188,7 +190,7 @@ def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as
         raise BadInput(
             f"--replay: a program of {program.contract.name}; {subject.name} is a subject of {subject.contract.name}"
         )
-    explorer = explorer_of(subject)
+    explorer = java_of(subject).explorer
     result = race_result(subject, program.contract.model(program.profile), explorer, program, schedule)
     print_json(msgspec.to_builtins(result)) if as_json else click.echo(result.story(width_here(WIDTH)))
     return 1 if result.broken else 0

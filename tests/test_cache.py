@@ -40,8 +40,12 @@ from broker_tck.properties.search.run import Run, count, to_exercise
 CONTRACT = CONTRACTS["entry-cache"]
 MODEL: Any = CONTRACT.specification
 STEPS = {
-    **{"pip-430": 8_160, "pip-430-5.0": 4_040, "pip-430-5.0-insert": 2_038, "pip-430-5.0-spoil": 473},
-    **{"pip-430-reads": 5_010, "pip-430-5.0-reads": 5_013},
+    "pip-430": 8_160,
+    "pip-430-5.0": 4_040,
+    "pip-430-5.0-insert": 2_038,
+    "pip-430-5.0-spoil": 473,
+    "pip-430-reads": 5_010,
+    "pip-430-5.0-reads": 5_013,
 }
 """The recorded steps, by file."""
 OTHERS = 8

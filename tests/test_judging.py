@@ -232,6 +232,16 @@ def draw(name: str, number: int, **capabilities: Any) -> Program:
     return drawn(contract, contract.specification, lacking, SeededChoices(walk_seed(0, number)))
 
 
+def test_threads_do_not_make_what_stays_apart() -> None:
+    contract = contract_named("active-cursors")
+    lacking = contract.capabilities(**LACKING)
+    drawn_anew = [
+        drawn(contract, contract.specification, lacking, SeededChoices(number), ("size",)) for number in range(60)
+    ]
+    assert not [call for program in drawn_anew for calls in program.threads for call in calls if call.tag == "size"]
+    assert all("size" in {call.tag for call in program.after} for program in drawn_anew)
+
+
 @pytest.mark.parametrize("name", THREADED)
 def test_drawn_programs_are_what_threads_can_call(name: str) -> None:
     programs = [draw(name, number) for number in range(60)]

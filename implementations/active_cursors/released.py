@@ -201,7 +201,7 @@ KINDS = (
             Line((3, 3), "pulsar-heap", OF_ALL),
         ),
         JARS,
-        (Boxed((3,), "broker_tck.boxes.EarlierCursorHeap", CONTAINERS), *boxed("CursorHeap")),
+        (Boxed((3,), "broker_tck.boxes.EarlierCursorHeap", CONTAINERS, apart=("size",)), *boxed("CursorHeap")),
     ),
     Kind(
         "cursor-tree-set",

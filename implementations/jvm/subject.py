@@ -46,6 +46,8 @@ class Boxed:
     """A class that is too large to make, whose stand-in the box has."""
     methods: tuple[str, ...] = ()
     """What that answers."""
+    apart: tuple[str, ...] = ()
+    """The names of operations that take several calls of the class, so that threads make them at rest alone."""
     line: Line | None = None
     """What the class is in releases in which it is no subject of checks."""
 
@@ -130,6 +132,12 @@ class JavaFactory:
         """The factory, with the class loaded."""
         load: Wrapper = guarded(self.kind.wrapper)
         return load(loader_of(self.release.java, self.places), self.release)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The names of operations that threads do not make at the same time."""
+        boxed = self.kind.boxed(self.release)
+        return boxed.apart if boxed else ()
 
     @cached_property
     def explorer(self) -> Explorer:

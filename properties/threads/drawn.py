@@ -62,8 +62,13 @@ class Drawing:
             concrete(operation.on(self.reference))
 
 
-def drawn(contract: Contract, model: type[Reference], capabilities: Any, choices: Choices) -> Program:
-    """A program for a subject with some capabilities. A thread without calls is left out."""
+def drawn(
+    contract: Contract, model: type[Reference], capabilities: Any, choices: Choices, apart: Sequence[str] = ()
+) -> Program:
+    """A program for a subject with some capabilities. A thread without calls is left out.
+
+    Threads make no operation whose name is in ``apart``.
+    """
     concurrent = promised(contract)
     config = concurrent.config(contract.draw_config(choices, capabilities))
     reference: Any = model(config)
@@ -74,8 +79,9 @@ def drawn(contract: Contract, model: type[Reference], capabilities: Any, choices
         *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
     ]
     number = one_of(choices, THREADS)
-    shared = [kind for kind in concurrent.calls if kind not in concurrent.of_one]
-    kinds = [concurrent.calls, *[shared] * (number - 1)]
+    calls = [kind for kind in concurrent.calls if tag_of(kind) not in apart]
+    shared = [kind for kind in calls if kind not in concurrent.of_one]
+    kinds = [calls, *[shared] * (number - 1)]
     threads = [(*drawing.some(1 + below(MOST_CALLS[number]), of, fits),) for of in kinds]
     asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])
     after = tuple(operation for operation in asked if able(operation, capabilities))

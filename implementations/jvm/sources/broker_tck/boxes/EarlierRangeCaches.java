@@ -3,6 +3,9 @@ package broker_tck.boxes;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** RangeCaches before 4.1, each of which evicts for itself. Passes for so many bytes are of the first cache. */
@@ -10,13 +13,40 @@ public final class EarlierRangeCaches extends EntryCaches {
 
     private static final String CACHE = LEDGER + "util.RangeCache";
 
+    /** Whether an entry is found only by the object that it was stored under, as before PR 23903; null: not known yet. */
+    private static Boolean byObject;
+    private final Map<List<Object>, Object> positions = new HashMap<>();
+
     public EarlierRangeCaches(Map<String, Object> config) throws Throwable {
+        if (byObject == null) {
+            byObject = byObject();
+        }
         open();
+    }
+
+    /** Ask a cache that is not used again, with what is in it, so that nothing of it goes back to a pool. */
+    private boolean byObject() throws Throwable {
+        Object cache = cache();
+        Object position = super.at(0L, 0L);
+        insert(cache, position, value(position, 1, 0), 1);
+        return Released.call(cache, "get", super.at(0L, 0L)) == null;
     }
 
     @Override
     Object cache() throws Throwable {
         return Released.make(CACHE, asked("Weighter", "getLength"), asked("TimestampExtractor", "getTimestamp"));
+    }
+
+    @Override
+    Object at(Object ledger, Object entry) throws Throwable {
+        if (!byObject) {
+            return super.at(ledger, entry);
+        }
+        List<Object> both = Arrays.asList(ledger, entry);
+        if (!positions.containsKey(both)) {
+            positions.put(both, super.at(ledger, entry));
+        }
+        return positions.get(both);
     }
 
     private static Object asked(String kind, String method) throws Throwable {

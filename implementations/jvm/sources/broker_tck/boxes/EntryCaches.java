@@ -37,6 +37,11 @@ public abstract class EntryCaches implements Box, Runnable {
 
     abstract Object cache() throws Throwable;
 
+    /** A position, as a caller makes it. */
+    Object at(Object ledger, Object entry) throws Throwable {
+        return Positions.make(ledger, entry);
+    }
+
     /** A value of so many bytes, of which one reference is held. */
     abstract Object value(Object position, int size, int reads) throws Throwable;
 
@@ -138,7 +143,7 @@ public abstract class EntryCaches implements Box, Runnable {
 
     private boolean put(Object cache, Object[] a) throws Throwable {
         int size = Values.number(a[3]);
-        Object position = Positions.make(a[1], a[2]);
+        Object position = at(a[1], a[2]);
         Object value = made(position, size, Values.number(a[4]));
         Object count = countOf(value);
         boolean inserted = insert(cache, position, value, size);
@@ -166,9 +171,9 @@ public abstract class EntryCaches implements Box, Runnable {
     }
 
     private Object misput(Object[] a) throws Throwable {
-        Object value = made(Positions.make(a[1], a[2]), 1, 0);
+        Object value = made(at(a[1], a[2]), 1, 0);
         try {
-            return insert(caches[Values.number(a[0])], Positions.make(a[1], (Long) a[2] + 1), value, 1);
+            return insert(caches[Values.number(a[0])], at(a[1], (Long) a[2] + 1), value, 1);
         } finally {
             Released.call(value, "release");
         }
@@ -198,7 +203,7 @@ public abstract class EntryCaches implements Box, Runnable {
     }
 
     private Object get(Object[] a) throws Throwable {
-        return Released.call(caches[Values.number(a[0])], "get", Positions.make(a[1], a[2]));
+        return Released.call(caches[Values.number(a[0])], "get", at(a[1], a[2]));
     }
 
     /** What a reader says of a value; another one than he asked for is none that he may get. */
@@ -232,8 +237,8 @@ public abstract class EntryCaches implements Box, Runnable {
         if (refused(Values.pair(a[1], a[2]), Values.pair(a[3], a[4]))) {
             return positions;
         }
-        Object first = Positions.make(a[1], a[2]);
-        Object values = Released.call(caches[Values.number(a[0])], "getRange", first, Positions.make(a[3], a[4]));
+        Object first = at(a[1], a[2]);
+        Object values = Released.call(caches[Values.number(a[0])], "getRange", first, at(a[3], a[4]));
         for (Object value : (Iterable<?>) values) {
             positions.add(Values.pair(Released.call(value, "getLedgerId"), Released.call(value, "getEntryId")));
             Released.call(value, "release");
@@ -254,7 +259,7 @@ public abstract class EntryCaches implements Box, Runnable {
         if (refused(first, last)) {
             return NOTHING;
         }
-        Object range = Released.call(cache, "removeRange", Positions.of(first), Positions.of(last), inclusive);
+        Object range = Released.call(cache, "removeRange", at(first[0], first[1]), at(last[0], last[1]), inclusive);
         return removed(range);
     }
 
