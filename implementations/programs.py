@@ -135,6 +135,8 @@ class Program:
         until = monotonic() + PATIENCE / 10  # what it has started may hold its streams open
         while self.sources and (left := until - monotonic()) > 0:
             self.listen(left)
+        if self.sources:
+            self.listen(0)  # what it wrote is there, however late this process comes to it
 
 
 RUNNING: list[Program] = []

@@ -27,6 +27,15 @@ def size_of(pid: int | str = "self") -> int:
         return 0
 
 
+def own_size_of(pid: int) -> int:
+    """The bytes that a process shares with no other; 0 if the system does not tell."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+
+
 class State(NamedTuple):
     """What a process has taken: seconds of the processor, and bytes of memory."""
 
@@ -37,12 +46,13 @@ class State(NamedTuple):
 def state_of(pid: int) -> State:
     """The time and memory of a process and of all that it has started; zeros if the system does not tell.
 
-    What has ended meanwhile counts for the time, but not for the memory.
+    What has ended meanwhile counts for the time, but not for the memory. Of what was started counts the memory that is
+    its own: until it runs its program, it shares all of it with the process that has started it.
     """
     family = family_of(pid)
     times = [stat_of(Path(f"/proc/{each}/stat"))[11:15] for each in family]
     used = sum(int(time) for each in times for time in each) / os.sysconf("SC_CLK_TCK")
-    return State(used, sum(map(size_of, family)))
+    return State(used, size_of(pid) + sum(map(own_size_of, family[1:])))
 
 
 def all_asleep(pid: int, otherwise: bool) -> bool:
