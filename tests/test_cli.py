@@ -29,7 +29,7 @@ from broker_tck.cli.main import cli as group
 from broker_tck.cli.plugin import KINDS, methods
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.implementations.released import KINDS as RELEASED
-from broker_tck.implementations.released import NAME
+from broker_tck.implementations.released import NAME, RELEASE
 from broker_tck.model.rules import rules_of
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared, resolve
@@ -84,10 +84,14 @@ def test_examples_name_what_there_is(cli: Cli) -> None:
     for option in ("--subject", "--mutant"):
         for name in re.findall(rf"  broker-tck .*{option} (\S+)", told):
             of_a_release = NAME.fullmatch(name)
-            assert name.startswith("my_package.") or (
-                of_a_release["kind"] in RELEASED
-                if of_a_release
-                else resolve(name if option == "--subject" else f"mutant:{name}")
+            assert (
+                name.startswith("my_package.")
+                or RELEASE.fullmatch(name)
+                or (
+                    of_a_release["kind"] in RELEASED
+                    if of_a_release
+                    else resolve(name if option == "--subject" else f"mutant:{name}")
+                )
             )
 
 
