@@ -66,8 +66,10 @@ def rules(run: Run) -> set[str]:
     return {rule for finding in run.findings for rule in finding.diagnosis.rules}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("version", CONFORM)
 def test_release_conforms_to_its_profile(version: str) -> None:
+    """So many walks bring up every rule."""
     subject = released(version)
     assert subject.profiles == (CONFORM[version],)
     run = run_subject(subject, CONFORM[version], seed=0, count=CONFORMING)
