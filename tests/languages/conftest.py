@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,15 @@ def without(line: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(line, pytrace=False)
     pytest.skip(line)
+
+
+@pytest.fixture(autouse=True)
+def _rust_of_another_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cargo finds its toolchains if it was installed in another home than that of the tests."""
+    cargo = shutil.which("cargo")
+    toolchains = Path(cargo).parents[2] / ".rustup" if cargo else Path()
+    if cargo and toolchains.is_dir() and "RUSTUP_HOME" not in os.environ:
+        monkeypatch.setenv("RUSTUP_HOME", str(toolchains))
 
 
 @pytest.fixture
