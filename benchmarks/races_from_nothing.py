@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import click
 
-from broker_tck.cli.threads import explorer_of, subject_named
+from broker_tck.cli.threads import java_of, subject_named
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.threads.drawn import drawn
@@ -82,7 +82,7 @@ def searched(kind: str, release: str) -> list[Row]:
     """Search a class until its known races are found: a row for each race, or one if there is none."""
     subject = subject_named(f"pulsar-{release}/{kind}")
     model = subject.contract.model(subject.profiles[0])
-    searcher = Searcher(explorer_of(subject), model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)
+    searcher = Searcher(java_of(subject).explorer, model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)
     known = [each for each in KNOWN if each.kind == kind and release in each.releases]
     found: dict[str, Row] = {}
     began, schedules = process_time(), 0

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import click
 from racy_changes import Changes, Mutant
 
-from broker_tck.cli.threads import explorer_of, subject_named
+from broker_tck.cli.threads import java_of, subject_named
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.held import read
 from broker_tck.implementations.jvm.java import java
@@ -124,7 +124,7 @@ class Subject:
         self.factory = factory
         self.model = self.subject.contract.model(self.subject.profiles[0])
         self.programs: Callable[[int], Program] = cache(self.program)
-        self.plain = self.searcher(explorer_of(self.subject))
+        self.plain = self.searcher(java_of(self.subject).explorer)
         self.own: Callable[[int], set[str]] = cache(self.own_histories)
 
     def program(self, number: int) -> Program:
