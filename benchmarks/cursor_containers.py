@@ -50,7 +50,6 @@ def counting(name: str) -> Callable[[Counted, object], Any]:
 
 for comparison in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
     setattr(Counted, comparison, counting(comparison))
-Counted.__hash__ = tuple.__hash__  # type: ignore[method-assign]
 
 
 class Named(NamedTuple):

@@ -34,7 +34,7 @@ from broker_tck.bench.walks import machine_words
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.append(str(DOCS))
-import figures_page  # noqa: E402
+import figures_page  # noqa: E402  # from the folder above, which is on the path only now
 
 TURNS = 3
 SEEDS = 20

@@ -39,7 +39,7 @@ class Row(NamedTuple):
     kind: str
     release: str
     race: str
-    """Empty if there is none."""
+    """The race that was found; empty if the class has no known race."""
     programs: int
     schedules: int
     seconds: float
@@ -79,7 +79,7 @@ ANOTHER = "another race"
 
 
 def searched(kind: str, release: str) -> list[Row]:
-    """Search a class until its known races are found: a row for each race, or one if there is none."""
+    """Search a class until its known races are found: a row for each. A class without a known race has one row."""
     subject = subject_named(f"pulsar-{release}/{kind}")
     model = subject.contract.model(subject.profiles[0])
     searcher = Searcher(java_of(subject).explorer, model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)

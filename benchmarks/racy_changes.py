@@ -112,7 +112,7 @@ class Changes:
         """The local variable that a compiler keeps a monitor in."""
         while not isinstance(node, self.nodes.VarInsnNode):
             node = node.getPrevious()
-        return int(getattr(node, "var"))  # noqa: B009
+        return int(node.var)
 
     def without_monitor(self, local: int, _: Any, method: Any) -> None:
         """Take out a monitor."""

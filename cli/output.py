@@ -27,7 +27,7 @@ FIRST, EVERY, REDRAWN = 2.0, 10.0, 0.1
 class Tell(Protocol):
     """Shows how much is done, with a text."""
 
-    def __call__(self, done: float, says: str = "", /) -> None: ...  # noqa: D102
+    def __call__(self, done: float, says: str = "", /) -> None: ...  # noqa: D102  # the class says what a call does
 
 
 def console(err: bool = False) -> Console:

@@ -126,7 +126,7 @@ def subjects_named(name: str) -> list[Subject]:
 
 
 def subject_named(name: str) -> Subject:
-    """A subject that threads can call. Raises BadInput if it is none."""
+    """A subject that threads can call. Raises BadInput if threads cannot call the named one."""
     subject = of_threads_alone(name) or resolve_unloaded(name)
     if not isinstance(subject.factory, JavaFactory):
         raise BadInput(f"{name} is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache")

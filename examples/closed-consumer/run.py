@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent))
-from whole_broker.run import Example  # noqa: E402
+from whole_broker.run import Example  # noqa: E402  # its folder is on the path only now
 
 EXAMPLE = Example(__doc__, HERE, "ClosedConsumer", "--closes", "N", 40, "consumers that each client closes")
 

@@ -182,7 +182,7 @@ class Tracker:
 
     def get_buffer_memory_usage(self) -> int:
         """Never asked for: it is declared that nothing is estimated."""
-        raise NotImplementedError
+        raise AssertionError("the subject declares that it estimates no memory")
 
     def reset_tick_time(self, tick: int) -> None:
         """Change the tick of the topic."""
@@ -273,7 +273,7 @@ class Topic:
 
     def get_buffer_memory_usage(self) -> int:
         """Never asked for: it is declared that nothing is estimated."""
-        raise NotImplementedError
+        raise AssertionError("the subject declares that it estimates no memory")
 
     def close(self) -> None:
         """Close every tracker."""
