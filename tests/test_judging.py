@@ -6,13 +6,16 @@ The programs that are explored here run on subjects in Python, see ``racing``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 from racing import ByHand
 
+from broker_tck.implementations.jvm.weaving import Seen
 from broker_tck.properties.contracts.entry_cache.concurrent import IN_STEPS
+from broker_tck.properties.contracts.entry_cache.operations import Put
 from broker_tck.properties.contracts.entry_cache.stepped_adapter import SteppedCalls
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.operation import by_tag
@@ -26,7 +29,7 @@ from broker_tck.properties.threads.history import history_of
 from broker_tck.properties.threads.judge import Judge
 from broker_tck.properties.threads.program import Program, parsed, replay_text, replayed
 from broker_tck.properties.threads.reduce import Reducer
-from broker_tck.properties.threads.search import Budget, Searched, Searcher
+from broker_tck.properties.threads.search import Budget, Race, Searched, Searcher
 from broker_tck.properties.threads.verdict import Promise, Verdict, judged
 
 CURSORS = "active-cursors ideal; add a [1,0] | slowest | update a [1,5] | size"
@@ -268,6 +271,25 @@ def test_drawn_programs_have_no_call_that_a_subject_lacks() -> None:
     operations = [operation for program in programs for operation in program.operations]
     assert "count" not in {operation.tag for operation in operations}
     assert None not in {operation.at for operation in operations if hasattr(operation, "at")}
+
+
+def ledgers(program: Program) -> set[tuple[int, int]]:
+    """The caches that a program inserts into, each with a ledger."""
+    return {(put.cache, put.ledger) for put in program.operations if isinstance(put, Put)}
+
+
+def test_ledger_belongs_to_one_cache_and_stays_there() -> None:
+    """A broker's ledger belongs to one topic, so another topic's cache never has an entry of it."""
+    found = set.union(*(ledgers(draw("entry-cache", number)) for number in range(60)))
+    assert {cache for cache, _ in found} == {0, 1, 2}
+    assert {ledger % 3 - cache for cache, ledger in found} == {0}
+    program = parsed("entry-cache ideal; put 1 4 0 0 0 | put 2 8 0 0 0 | get 1 4 0 | ")
+
+    def likewise(other: Program, race: Race) -> Race | None:
+        return replace(race, program=other) if len(other.operations) == len(program.operations) else None
+
+    race = Reducer(Race(program, Seen("", 1, ()), Verdict(Promise.REST, "", "", (), "")), likewise).reduced()
+    assert str(race.program) == "entry-cache ideal; put 1 1 0 0 0 | put 2 2 0 0 0 | get 0 1 0 |"
 
 
 # ---- The search

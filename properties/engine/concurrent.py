@@ -64,5 +64,7 @@ class Concurrent:
     hint: Hint | None = None
     fits: Callable[[Operation, Any, Any], bool] = lambda operation, model, capabilities: True
     """Whether an operation may be in a program, given the model and the capabilities, whatever other threads do."""
+    happens: Callable[[Operation], bool] = lambda operation: True
+    """Whether an operation can meet the others in a broker: a race that is made shorter keeps to it, too."""
     config: Callable[[Any], Any] = lambda config: config
     """The configuration of a program, given that of a walk."""

@@ -28,6 +28,7 @@ class Drawing:
     def __init__(self, contract: Contract, reference: Any, capabilities: Any, choices: Choices) -> None:
         self.reference, self.capabilities, self.choices = reference, capabilities, choices
         self.makers = contract.makers(reference, choices, capabilities)
+        self.happens = promised(contract).happens
 
     def some(
         self,
@@ -46,7 +47,8 @@ class Drawing:
             if not number:
                 return
             made = one_of(self.choices, one_of(self.choices, makers)).make()
-            if type(made) in kinds and not bulk([made]) and fits(made, self.reference, self.capabilities):
+            able = type(made) in kinds and not bulk([made]) and self.happens(made)
+            if able and fits(made, self.reference, self.capabilities):
                 number -= 1
                 if do:
                     self.done(made)

@@ -12,7 +12,7 @@ from msgspec import structs
 from broker_tck.properties.engine.operation import CLOCK, TIME, Operation, clock_of, letters, marked, shifted, valid
 from broker_tck.properties.search.reduction.numbers import all_renumbered, position, with_field
 from broker_tck.properties.search.reduction.plainer import plainer_values, try_each
-from broker_tck.properties.threads.program import Program, shorter
+from broker_tck.properties.threads.program import Program, promised, shorter
 from broker_tck.properties.threads.search import Race
 
 MOST_PROBES = 600
@@ -38,6 +38,7 @@ class Reducer:
         """Whether another program has such a race as well, which is then the one."""
         self.left -= 1
         possible = self.left > 0 and all(map(valid, (program.config, *program.operations)))
+        possible = possible and all(map(promised(program.contract).happens, program.operations))
         found = self.likewise(program, self.race) if possible else None
         self.race = found or self.race
         return found is not None

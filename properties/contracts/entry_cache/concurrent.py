@@ -88,6 +88,11 @@ def fits(operation: Operation, model: EntryCaches, _: Capabilities) -> bool:
     return not isinstance(operation, Put) or operation.size <= LARGEST
 
 
+def happens(operation: Operation) -> bool:
+    """Whether a ledger belongs to one cache, as in a broker: a late read may otherwise find another cache's entry."""
+    return not isinstance(operation, Put) or operation.ledger % CACHES == operation.cache
+
+
 def plain(config: Config) -> Config:
     """A configuration without a limit: the broker orders no pass itself. Passes end soon."""
     return msgspec.structs.replace(
@@ -146,5 +151,6 @@ CONCURRENT = Concurrent(
     fingerprint=fingerprint,
     hint=Hint("EC-11", unmarked, mark),
     fits=fits,
+    happens=happens,
     config=plain,
 )
