@@ -1,4 +1,4 @@
-"""``threads``: the races of released Java classes."""
+"""``threads``: the races of Java classes, of a release or of the user's own."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import WIDTH, print_json, print_table, progress
 from broker_tck.cli.terminal import width_here
+from broker_tck.implementations.jvm.box import JavaBox
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.released import KINDS, NAME, RELEASE
@@ -28,7 +29,7 @@ from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.threads import RaceResult, race_result
-from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.program import Program, Schedule, promised, replayed
 from broker_tck.properties.threads.reduce import Reducer
@@ -62,7 +63,8 @@ class Shown(NamedTuple):
     required=True,
     metavar="S",
     shell_complete=completion.subjects,
-    help="A class of a release, such as pulsar-5.0.1/range-cache; pulsar-5.0.1: all that threads can call. Repeatable.",
+    help="A class of a release, such as pulsar-5.0.1/range-cache; pulsar-5.0.1: all that threads can call; a box of "
+    "your own, pkg.module:NAME. Repeatable.",
 )
 @java_options
 @profile_option
@@ -92,7 +94,7 @@ def threads_command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Search races of released Java classes.
+    """Search races of Java classes.
 
     The command draws small programs for two to four threads. A scheduler of the kit runs each program under all
     schedules with few preemptions. The contract's model judges each history: what was called, and what came back.
@@ -127,9 +129,10 @@ def subjects_named(name: str) -> list[Subject]:
 
 def subject_named(name: str) -> Subject:
     """A subject that threads can call. Raises BadInput if threads cannot call the named one."""
-    subject = of_threads_alone(name) or resolve_unloaded(name)
-    if not isinstance(subject.factory, JavaFactory):
-        raise BadInput(f"{name} is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache")
+    subject = of_threads_alone(name) or loaded(resolve_unloaded(name))
+    if not isinstance(subject.factory, JavaFactory | JavaBox):
+        such = "threads call only classes of a release, such as pulsar-5.0.1/range-cache, and boxes of your own"
+        raise BadInput(f"{name}: {such}")
     promised(subject.contract)
     return subject
 
@@ -147,9 +150,9 @@ def of_threads_alone(name: str) -> Subject | None:
     return Subject(name, contract, factory, factory.profiles, contract.capabilities(**factory.capabilities))
 
 
-def java_of(subject: Subject) -> JavaFactory:
+def java_of(subject: Subject) -> JavaFactory | JavaBox:
     """The class of Java that a subject is."""
-    assert isinstance(subject.factory, JavaFactory)
+    assert isinstance(subject.factory, JavaFactory | JavaBox)
     return subject.factory
 
 

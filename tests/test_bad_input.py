@@ -75,7 +75,8 @@ CASES = [
     Case(
         "threads of Python",
         "threads --subject removal-queue",
-        "removal-queue is no class of a release; threads call only these, such as pulsar-5.0.1/range-cache",
+        "removal-queue: threads call only classes of a release, such as pulsar-5.0.1/range-cache, and boxes of your "
+        "own",
     ),
     Case(
         "threads of no program",

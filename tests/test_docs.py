@@ -175,7 +175,7 @@ def test_rules_that_are_named_exist(page: Path) -> None:
 # ---- Output
 
 BUILT = {"exec:./adapter", "exec:./target/release/adapter", "exec:node main.js"}
-ELSEWHERE = {*BUILT, "my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl"}
+ELSEWHERE = {*BUILT, "my-tracker", "my_tracker:MyTracker", "my_policy:MyPolicy", "cut.jsonl", "readers:slowest_reader"}
 """What the pages make as they go."""
 
 

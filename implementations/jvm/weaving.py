@@ -17,7 +17,8 @@ from broker_tck.implementations.jvm.points import Weaver
 EXPLORER = "broker_tck.threads.Explorer"
 RECYCLER = "io.netty.util.Recycler"
 POOLS = (f"{RECYCLER}$Handle", f"{RECYCLER}$EnhancedHandle", f"{RECYCLER}$Pooled", RECYCLER)
-"""The kit's own in place of Netty's."""
+"""The kit's own in place of Netty's, where there is Netty."""
+NETTY = "io.netty.util.internal.ObjectPool"
 
 Schedule = Sequence[tuple[int, int]]
 """At which points which thread goes on."""
@@ -80,7 +81,7 @@ class WeavingLoader(Loader):
     def __init__(self, jpype: Any, places: Sequence[Path], woven: Sequence[str]) -> None:
         """Load the classes of these names. Pools are the kit's for all."""
         super().__init__(jpype, places)
-        for name in POOLS:
+        for name in POOLS if self.has(NETTY) else ():
             self.define((CLASSES / path_of(name)).read_bytes())
         self.weaver = Weaver(jpype, [read(self.code_of(name), jpype) for name in woven])
         self.hold(woven)
