@@ -1,4 +1,4 @@
-"""``pulsar``: checks the classes of Apache Pulsar releases."""
+"""``pulsar``: checks the classes of Apache Pulsar releases, and searches their races."""
 
 from __future__ import annotations
 
@@ -13,28 +13,41 @@ import click
 from broker_tck.cli import completion
 from broker_tck.cli.options import java_options, json_option, output_option, seed_option, tell_if_untried
 from broker_tck.cli.output import print_json, print_table, progress, written
+from broker_tck.cli.threads import subject_named
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import CLASSPATH
-from broker_tck.properties.engine.subjects import contract_named, resolve
+from broker_tck.properties.engine.subjects import Subject, contract_named, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.kept import known_in, lines_of
 from broker_tck.properties.releases.page import page as page_text
-from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question, lacking, questions, survey, to_be_had
+from broker_tck.properties.releases.survey import (
+    QUIET,
+    UNKNOWN,
+    Answer,
+    Effort,
+    Question,
+    lacking,
+    questions,
+    survey,
+    to_be_had,
+)
 from broker_tck.properties.report.saving import Written, write
 from broker_tck.properties.verdict import CONFORMS, at_most, status_of
-from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digests
+from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, subject_digest
 
 WALKS, MORE = 100, 10
 """Walks for each class and profile. The last line of the output proposes MORE times as many."""
+PROGRAMS = 100
+"""Programs for each class that threads can call."""
 NEEDED = 1536 * 2**20
 """Bytes of memory reserved for each check: 1 GiB of heap, and half as much for the rest."""
 EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4
   broker-tck pulsar 4.0.8 4.2.4 --contract active-cursors
-  broker-tck pulsar --walks 1000 -o pulsar.md
+  broker-tck pulsar --walks 1000 --threads 400 -o pulsar.md
 """
 
 
@@ -51,6 +64,14 @@ Examples:
     "--walks", default=WALKS, show_default=True, type=click.IntRange(1), help="Walks for each class and profile."
 )
 @click.option(
+    "--threads",
+    "programs",
+    default=PROGRAMS,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Programs of threads for each class that threads can call. 0: search no races.",
+)
+@click.option(
     "-j",
     "--jobs",
     type=click.IntRange(1),
@@ -64,23 +85,25 @@ def pulsar_command(
     versions: tuple[str, ...],
     contract_name: str | None,
     walks: int,
+    programs: int,
     jobs: int | None,
     output: str | None,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Check each class of Apache Pulsar releases against its profile and against the specification.
+    """Check each class of Apache Pulsar releases against its profile and the specification, and search its races.
 
     Without a VERSION, the command checks all releases of the page "Pulsar". Each check has its own process. The exit
     status is 1 if a class does not conform to its own profile, that is, if it does something unknown. It is 4 if some
-    rules never came up.
+    rules never came up. Races do not change it.
 
     For each rule that a profile breaks, the command searches --walks walks for a trace. The last lines name the rules
     without a trace. With -o, the command writes the page each time a check ends, and stores the results in FILE.jsonl.
     If you run it again, it makes only the missing checks, and those whose kit, classes or options have changed.
     """
-    asked = asked_of(versions or TRIED, contract_name)
-    page = page_of(output, versions, asked, contract_name, walks, seed) if output else None
+    effort = Effort(walks, programs, seed)
+    asked = asked_of(versions or TRIED, contract_name, programs > 0)
+    page = page_of(output, versions, asked, contract_name, effort) if output else None
     answers = {each.question: each for each in page.known} if page else {}
     left = [question for question in asked if question not in answers]
     if answers:
@@ -97,41 +120,55 @@ def pulsar_command(
                     page.write(answers)
             tell(len(left) - sum(question not in answers for question in left), last)
 
-        survey(left, walks, seed, jobs or most_at_once(), told)
+        survey(left, effort, jobs or most_at_once(), told)
     found = [answers[question] for question in asked]
-    print_json({"answers": [answer_json(each) for each in found]}) if as_json else print_answers(found, walks)
+    print_json({"answers": [answer_json(each) for each in found]}) if as_json else print_answers(found, effort)
     if page:
         page.write(answers)
     return status(found)
 
 
-def asked_of(releases: Sequence[str], contract: str | None) -> list[Question]:
+def asked_of(releases: Sequence[str], contract: str | None, races: bool) -> list[Question]:
     """The questions about releases. Raises BadInput if there are none, or if a name is unknown."""
     if contract:
         contract_named(contract)
     try:
-        every = list(questions(releases, contract))  # a version that is none is told before any jar is asked for
+        every = list(questions(releases, contract, races))  # a version that is none is told before any jar is asked for
         asked = list(to_be_had(every))
     except Unavailable as error:
         raise BadInput(str(error)) from None
     if not asked:
         raise BadInput(f"no class of {', '.join(releases)} is a subject of {contract or 'a contract'}")
-    for name in dict.fromkeys(question.subject for question in asked):
-        tell_if_untried(resolve(name))  # what cannot be had, or is not known, is said before anything is checked
+    for subject in subjects_of(asked).values():
+        tell_if_untried(subject)  # what cannot be had, or is not known, is said before anything is checked
     return asked
 
 
+def subjects_of(asked: Sequence[Question]) -> dict[str, Subject]:
+    """The subjects that questions are about, by name. Some are subjects of threads alone."""
+    found: dict[str, Subject] = {}
+    for each in asked:
+        found[each.subject] = found.get(each.subject) or (subject_named if each.of_races else resolve)(each.subject)
+    return found
+
+
 def page_of(
-    output: str, versions: Sequence[str], asked: Sequence[Question], contract: str | None, walks: int, seed: int
+    output: str, versions: Sequence[str], asked: Sequence[Question], contract: str | None, effort: Effort
 ) -> GrowingPage:
     """The page that a survey writes."""
-    given = {"--contract": contract, "--walks": walks, "--seed": seed or None}
+    given = {"--contract": contract, "--walks": effort.walks, "--threads": effort.programs}
+    given |= {"--seed": effort.seed or None}
     given |= {"--pulsar": os.environ.get(FOLDER), "--classpath": os.environ.get(CLASSPATH)}
     options = [f"{option} {value}" for option, value in given.items() if value is not None]
     missing = {release: lacking(release, asked) for release in versions or TRIED}
-    digests = subject_digests([*dict.fromkeys(question.subject for question in asked)])
-    made = {each: f"{kit_digest()} {digests.get(each.subject)} walks={walks} seed={seed}" for each in asked}
+    digests = {name: subject_digest(subject) for name, subject in subjects_of(asked).items()}
+    made = {each: f"{kit_digest()} {digests[each.subject]} {how_much(each, effort)}" for each in asked}
     return GrowingPage(output, made, missing, " ".join(["broker-tck pulsar", *versions, *options]))
+
+
+def how_much(each: Question, effort: Effort) -> str:
+    """How much is done for a question, in words."""
+    return f"{f'threads={effort.programs}' if each.of_races else f'walks={effort.walks}'} seed={effort.seed}"
 
 
 def most_at_once() -> int:
@@ -157,10 +194,11 @@ def answer_json(each: Answer) -> dict[str, Any]:
     return {**said, **came, "checked": each.checked}
 
 
-def print_answers(answers: list[Answer], walks: int) -> None:
-    """Print a row for each class and profile, then the rules for which no trace was found."""
+def print_answers(answers: list[Answer], effort: Effort) -> None:
+    """Print a row for each class and profile, the races, then the rules for which no trace was found."""
+    walks = effort.walks
     rows = []
-    for each in answers:
+    for each in (each for each in answers if not each.question.of_races):
         rules = ", ".join(dict.fromkeys(rule for finding in each.findings for rule in finding["rules"][:1]))
         rows.append(
             (
@@ -175,6 +213,7 @@ def print_answers(answers: list[Answer], walks: int) -> None:
         )
     head = ["subject", "profile", "kind", "operations", "failures", "rules broken", "verdict"]
     print_table("", head, rows, right=(3,))
+    print_races([each for each in answers if each.question.of_races], effort.programs)
     click.echo(
         f"\n{walks:,} walks for each class and profile, and at most {walks:,} for each rule that a profile breaks"
     )
@@ -182,6 +221,27 @@ def print_answers(answers: list[Answer], walks: int) -> None:
         if each.not_seen:
             click.echo(f"{each.question.subject}: no trace found in {walks:,} walks for {', '.join(each.not_seen)}")
     click.echo(f"--walks {walks * MORE} takes longer and finds more")
+
+
+def print_races(answers: list[Answer], programs: int) -> None:
+    """Print a row for each class that threads called, and what replays its races."""
+    if not answers:
+        return
+    rows = [
+        (
+            each.question.subject,
+            each.checked.get("profile", "-"),
+            f"{each.checked.get('schedules', 0):,}",
+            each.why or ", ".join(promise.short for promise in each.races) or "-",
+            each.verdict if each.verdict == QUIET else each.verdict.upper(),
+        )
+        for each in answers
+    ]
+    click.echo()
+    print_table("", ["subject", "profile", "schedules", "promises broken", "verdict"], rows, right=(2,))
+    click.echo(f"\n{programs:,} programs of threads for each class")
+    for race in (race for each in answers for race in each.races.values()):
+        click.echo(race["replay"])
 
 
 # ---- The page

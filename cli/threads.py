@@ -28,6 +28,7 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.releases.survey import threads_call
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
 from broker_tck.properties.threads.drawn import drawn
@@ -119,9 +120,7 @@ def subjects_named(name: str) -> list[Subject]:
     if not found:
         return [subject_named(name)]
     release = Release(found["version"])
-    able = [
-        kind.name for kind in KINDS.values() if kind.line_of_threads(release) and CONTRACTS[kind.contract].concurrent
-    ]
+    able = [kind.name for kind in KINDS.values() if threads_call(kind, release)]
     if not able:
         raise BadInput(f"{name}: threads can call no class of this release")
     return [subject_named(f"{name}/{kind}") for kind in able]

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from broker_tck.properties.threads.verdict import Promise
+
 RACES = Path(__file__).with_name("races.json")
 """What `benchmarks/seeded_races.py` and `benchmarks/races_from_nothing.py` found, by table and by class."""
 BLOCK = re.compile(r"<!-- races: ([\w ]+) -->.*?<!-- end of races -->", flags=re.DOTALL)
 """A block of a page, with the name of its table."""
 ALONE = "one thread"
 """The verdict on a change that shows without calls that overlap."""
-PROMISES = {"moment": "one moment", "steps": "steps", "rest": "at rest", "hint": "a hint", "ends": "an end"}
+PROMISES = {promise.name.lower(): promise.short for promise in Promise}
 """The words of the page for the names of promises."""
 
 Rows = Sequence[Mapping[str, Any]]

@@ -23,8 +23,12 @@ from broker_tck.properties.releases import survey as asking
 from broker_tck.properties.releases.page import page
 from broker_tck.properties.releases.survey import (
     KINDS,
+    QUIET,
+    RACE,
+    THREADS,
     UNKNOWN,
     Answer,
+    Effort,
     Question,
     answer,
     lacking,
@@ -32,9 +36,10 @@ from broker_tck.properties.releases.survey import (
     survey,
     to_be_had,
 )
+from broker_tck.properties.threads.verdict import Promise
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH
 
-TRACKER, SET = "in-memory", "cursor-tree-set"
+TRACKER, SET, CACHE = "in-memory", "cursor-tree-set", "range-cache"
 SURE = {"operations": 1_234_567, "residual": 0.00299}
 
 
@@ -53,6 +58,19 @@ def said(release: str, profile: str, *found: dict[str, Any], kind: str = TRACKER
     return Answer(question, BROKEN if found else CONFORMS, checked)
 
 
+def raced(release: str, kind: str, *races: tuple[Promise, str]) -> Answer:
+    """What several threads came to: races of these promises and programs."""
+    told = [{"broken": promise.value, "program": text, "replay": f"replay {text}"} for promise, text in races]
+    figures = {"profile": "odd", "programs": 100, "schedules": 12_345, "failing": len(races)}
+    return Answer(Question(release, kind, THREADS), RACE if races else QUIET, {**figures, "races": told})
+
+
+RACES = [
+    raced("3.0.7", CACHE, (Promise.REST, "put | get | size"), (Promise.STEPS, "put")),
+    raced("4.2.4", SET),
+    raced("4.2.4", CACHE, (Promise.REST, "put | get")),
+    Answer(Question("5.0.1", SET, THREADS), UNKNOWN, {}, "died: int | None"),
+]
 ANSWERS = [
     said("3.0.7", "heap"),
     said("3.0.7", "timebucket-ideal", finding("DD-11", "add", "add", "has"), finding("DD-02", "add")),
@@ -63,6 +81,7 @@ ANSWERS = [
     said("4.2.4", "pulsar-tree-set", kind=SET),
     said("4.2.4", "ideal", kind=SET),
 ]
+EVERY = [*ANSWERS, *RACES]
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +155,24 @@ def test_what_its_own_profile_does_not_have_is_a_surprise(text: str) -> None:
     assert surprise == "- DD-33 does not hold\n\n```text\n  1  clear; close\n\n  replay 2\n```\n\n"
 
 
+def test_races_have_a_table_and_what_replays_each() -> None:
+    missing: dict[str, list[str]] = {"3.0.7": [], "4.2.4": [], "5.0.1": []}
+    text = page(EVERY, missing, "", "")
+    told = chapter(text, "## Races")
+    died = r"**no verdict** (died: int \| None)"
+    assert [line for line in told.splitlines() if line.startswith("|")][2:] == [
+        "| `entry-cache` | RangeCache | **at rest, steps** (2 of 100 programs) | **at rest** (1 of 100 programs) | - |",
+        f"| `active-cursors` | {KINDS[SET].java} | - | quiet (12,345 schedules) | {died} |",
+    ]
+    assert f"\nRangeCache, at rest: {Promise.REST} Seen in 3.0.7, 4.2.4.\n\n```sh\nreplay put | get\n```\n" in told
+    assert f"\nRangeCache, steps: {Promise.STEPS} Seen in 3.0.7.\n\n```sh\nreplay put\n```\n" in told
+    half = page(RACES[:2], missing, "", "", [each.question for each in RACES[2:]])
+    assert f"| {KINDS[SET].java} | - | quiet (12,345 schedules) | not searched yet |" in half
+    without = page(ANSWERS, missing, "", "")
+    assert text.replace(f"## Races\n{told}", "") == without
+    assert "Races" not in without
+
+
 # ---- Questions and answers
 
 
@@ -154,6 +191,34 @@ def test_each_class_is_asked_for_its_profile_and_the_specification() -> None:
         ("pulsar-4.2.4/cursor-list", "ideal", False),
         ("pulsar-5.0.1/cursor-list", "ideal", True),
     ]
+
+
+def test_races_are_asked_of_what_threads_can_call() -> None:
+    asked = [*questions(["4.0.8", "4.2.4"], races=True)]
+    threads = [question for question in asked if question.of_races]
+    assert [question for question in asked if not question.of_races] == [*questions(["4.0.8", "4.2.4"])]
+    assert all(CONTRACTS[question.contract].concurrent and KINDS[question.kind].boxes for question in threads)
+    assert {"range-cache", "cursor-heap"} <= {question.kind for question in threads if question.release == "4.0.8"}
+    assert ("4.0.8", CACHE) not in {(each.release, each.kind) for each in questions(["4.0.8"])}, "of threads alone"
+    assert [question.own for question in threads] == [False] * len(threads)
+    assert {question.contract for question in questions(["4.2.4"], "entry-cache", True)} == {"entry-cache"}
+
+
+def test_races_are_searched_in_so_many_programs() -> None:
+    races = Question("4.2.4", CACHE, THREADS).command(Effort(7, 30, 5))
+    assert races[3:] == [
+        "threads",
+        "--json",
+        "--subject",
+        "pulsar-4.2.4/range-cache",
+        "--seed",
+        "5",
+        "--programs",
+        "30",
+    ]
+    check = Question("4.2.4", CACHE, "ideal").command(Effort(7, 30, 5))
+    assert check[-6:] == ["--profile", "ideal", "--walks", "7", "--search", "7"]
+    assert "threads" not in check
 
 
 def test_class_that_is_in_no_repository_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +250,7 @@ def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
 def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     question = Question("4.2.4", TRACKER, "heap")
     monkeypatch.setattr(Question, "subject", "heap")
-    found = answer(question, 2, 7, set())
+    found = answer(question, Effort(2, 0, 7), set())
     assert (found.question, found.verdict, found.why) == (question, NOT_ENOUGH, "")
     assert (found.checked["subject"], found.checked["profile"], found.checked["walks"]) == ("heap", "heap", 2)
     assert (found.findings, found.checked["machine_steps"]) == ([], 0)
@@ -194,7 +259,7 @@ def test_answer_comes_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_process_that_ends_without_an_answer_is_no_verdict() -> None:
-    found = answer(Question("2.2.2", TRACKER, "heap"), 1, 0, set())
+    found = answer(Question("2.2.2", TRACKER, "heap"), Effort(1, 0, 0), set())
     assert (found.verdict, found.checked, found.findings) == (UNKNOWN, {}, [])
     assert found.why.startswith("its process ended with status 2: broker-tck: pulsar-2.2.2/in-memory: no class ")
 
@@ -207,7 +272,7 @@ def test_checks_end_with_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        survey(asked, 1, 0, 2, interrupted)
+        survey(asked, Effort(1, 0, 0), 2, interrupted)
     assert monotonic() - began < 300
 
 
@@ -223,6 +288,8 @@ def test_checks_end_with_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
         (ANSWERS[5:6], 3),
         (ANSWERS[6:], 0),
         ([], 0),
+        (RACES[:3], 0),  # known or not
+        (RACES[3:], 3),
         ([replace(ANSWERS[0], verdict=NOT_ENOUGH)], 4),
         ([replace(ANSWERS[0], verdict=NOT_ENOUGH), *ANSWERS[:3]], 1),
     ],
@@ -245,32 +312,49 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every question is answered by hand; what was asked for, and how."""
     calls: list[tuple[Any, ...]] = []
 
-    def surveyed(asked: list[Question], walks: int, seed: int, at_once: int, told: Any) -> None:
-        calls.append((asked, walks, seed, at_once))
-        for each in ANSWERS:
+    def had(every: list[Question]) -> list[Question]:
+        races = any(question.of_races for question in every)
+        return [each.question for each in EVERY if races or not each.question.of_races]
+
+    def surveyed(asked: list[Question], effort: Effort, at_once: int, told: Any) -> None:
+        calls.append((asked, *effort, at_once))
+        for each in EVERY:
             if each.question in asked:
                 told(None)
                 told(each)
 
     monkeypatch.setattr(command, "survey", surveyed)
-    monkeypatch.setattr(command, "to_be_had", lambda every: [each.question for each in ANSWERS])
+    monkeypatch.setattr(command, "to_be_had", had)
     untried = {"pulsar-4.0.9/in-memory": "a guess"}
-    monkeypatch.setattr(command, "resolve", lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
-    monkeypatch.setattr(command, "subject_digests", dict.fromkeys)
+    for what in ("resolve", "subject_named"):
+        monkeypatch.setattr(command, what, lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
+    monkeypatch.setattr(command, "subject_digest", lambda subject: subject.name)
     monkeypatch.setattr(Release, "lacks", lambda release, name: False)
     return calls
 
 
 def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
-    status, out, err = cli("pulsar", "4.2.4", "3.0.7", "--walks", "5", "--seed", "9", "-j", "3")
+    status, out, err = cli("pulsar", "4.2.4", "3.0.7", "--walks", "5", "--threads", "8", "--seed", "9", "-j", "3")
     assert (status, err) == (3, "")
-    assert answered == [([each.question for each in ANSWERS], 5, 9, 3)]
+    assert answered == [([each.question for each in EVERY], 5, 8, 9, 3)]
     lines = [re.split(r"  +", line.strip()) for line in out.splitlines()]
     assert lines[0] == ["subject", "profile", "kind", "operations", "failures", "rules broken", "verdict"]
     assert lines[1] == ["pulsar-3.0.7/in-memory", "heap", "own", "1,234,567", "< 0.003", "-", "conforms"]
     assert lines[2][2:] == ["specification", "1,234,567", "-", "DD-11, DD-02", "BROKEN"]
-    assert lines[5][2:] == ["own", "0", "-", ANSWERS[4].why, "NO VERDICT"]
-    assert out.splitlines()[1 + len(ANSWERS) :] == [
+    assert lines[5][2:] == ["own", "0", "-", EVERY[4].why, "NO VERDICT"]
+    assert lines[10:15] == [
+        ["subject", "profile", "schedules", "promises broken", "verdict"],
+        ["pulsar-3.0.7/range-cache", "odd", "12,345", "at rest, steps", "RACE"],
+        ["pulsar-4.2.4/cursor-tree-set", "odd", "12,345", "-", "no race found"],
+        ["pulsar-4.2.4/range-cache", "odd", "12,345", "at rest", "RACE"],
+        ["pulsar-5.0.1/cursor-tree-set", "-", "0", "died: int | None", "NO VERDICT"],
+    ]
+    assert out.splitlines()[15:] == [
+        "",
+        "8 programs of threads for each class",
+        "replay put | get | size",
+        "replay put",
+        "replay put | get",
         "",
         "5 walks for each class and profile, and at most 5 for each rule that a profile breaks",
         "pulsar-3.0.7/in-memory: no trace found in 5 walks for DD-21, DD-22, DD-32, DD-38, DD-39",
@@ -285,12 +369,12 @@ def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, .
     assert status == 3
     told = json.loads(out)["answers"]
     assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
-        (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in ANSWERS
+        (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in EVERY
     ]
-    assert told[2]["checked"]["findings"] == ANSWERS[2].findings
-    assert told[4]["why"] == ANSWERS[4].why
+    assert told[2]["checked"]["findings"] == EVERY[2].findings
+    assert told[4]["why"] == EVERY[4].why
     written = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert "by `broker-tck pulsar --walks 4`." in written
+    assert "by `broker-tck pulsar --walks 4 --threads 100`." in written
     assert f"| contract | class | {' | '.join(TRIED)} |" in written
 
 
@@ -315,18 +399,18 @@ def test_page_grows_and_is_gone_on_with(
     with monkeypatch.context() as patch:
         patch.setattr(command.GrowingPage, "write", interrupted)
         assert cli("pulsar", "3.0.7", "4.2.4", "5.0.1", "-o", page)[0] == 130
-    assert [re.search("[0-9] of 8 checks are done", text)[0] for text in written] == [  # type: ignore[index]
-        "1 of 8 checks are done",
-        "2 of 8 checks are done",
+    assert [re.search("[0-9]+ of 12 checks are done", text)[0] for text in written] == [  # type: ignore[index]
+        "1 of 12 checks are done",
+        "2 of 12 checks are done",
     ]
     assert "not checked yet" in written[1]
     with kept.open("a") as torn:
         torn.write('{"question": {"release"')
-    every = [each.question for each in ANSWERS]
+    every = [each.question for each in EVERY]
     assert asked_for() == every[2:]
     whole = page.read_text(encoding="utf-8")
     assert "Not finished" not in whole
-    assert asked_for() == [each.question for each in ANSWERS if each.verdict == UNKNOWN]
+    assert asked_for() == [each.question for each in EVERY if each.verdict == UNKNOWN]
     assert page.read_text(encoding="utf-8") == whole
     assert asked_for("--seed", "1") == every
     assert sorted(file.name for file in tmp_path.iterdir()) == ["page.md", "page.md.jsonl"]

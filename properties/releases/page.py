@@ -1,8 +1,8 @@
-"""A survey as a Markdown page: a table of the releases, then the deviations of each class, rule by rule."""
+"""A survey as a Markdown page: a table of the releases, one of their races, then the deviations of each class."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,8 +36,13 @@ def page(
     ``command`` and ``date`` say how and when the answers were found; ``left`` are the questions without an answer yet.
     """
     releases = [*missing]
-    told = [*table(answers, releases, left), *caveats(missing), *not_seen(answers), *chapters(answers, releases)]
-    return "\n".join([*opening(command, date), *unfinished(len(answers), len(left)), *told])
+    checks = [each for each in answers if not each.question.of_races]
+    races = [each for each in answers if each.question.of_races]
+    unchecked = [question for question in left if not question.of_races]
+    unsearched = [at(question) for question in left if question.of_races]
+    told = [*opening(command, date), *unfinished(len(answers), len(left)), *table(checks, releases, unchecked)]
+    told += [*caveats(missing), *not_seen(checks), *of_races(races, releases, unsearched)]
+    return "\n".join([*told, *chapters(checks, releases)])
 
 
 def unfinished(done: int, left: int) -> Iterator[str]:
@@ -61,13 +66,11 @@ def opening(command: str, date: str) -> Iterator[str]:
 
 def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Question]) -> Iterator[str]:
     """Releases across, classes down."""
-    yield "| contract | class | " + " | ".join(releases) + " |"
-    yield "| --- | --- |" + " --- |" * len(releases)
+    yield from heads(releases)
     for name in kinds_of(answers):
-        kind = KINDS[name]
         places = [(name, release) for release in releases]
         cells = (cell([a for a in answers if at(a.question) == place], place in map(at, left)) for place in places)
-        yield f"| `{kind.contract}` | {kind.java} | " + " | ".join(cells) + " |"
+        yield row(name, cells)
     yield ""
     yield "A cell has the profile and the verdict, then in brackets the number of checked operations and the 95 % upper"
     yield "bound on the share of walks that would fail. Its last line is the number of rules of the specification that"
@@ -76,6 +79,17 @@ def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Que
     yield "The libraries around the classes (Netty, fastutil, RoaringBitmap and others) were those of 4.2.4 for every"
     yield "release, unless `--pulsar` named a folder with the release's own."
     yield ""
+
+
+def heads(releases: Sequence[str]) -> Iterator[str]:
+    """The head of a table."""
+    yield "| contract | class | " + " | ".join(releases) + " |"
+    yield "| --- | --- |" + " --- |" * len(releases)
+
+
+def row(name: str, cells: Iterable[str]) -> str:
+    """The row of a kind of classes."""
+    return f"| `{KINDS[name].contract}` | {KINDS[name].java} | " + " | ".join(cells) + " |"
 
 
 def at(question: Question) -> tuple[str, str]:
@@ -128,6 +142,47 @@ def not_seen(answers: Sequence[Answer]) -> Iterator[str]:
         if rules := each.not_seen:
             yield f"`{each.question.subject}`: its profile breaks {', '.join(rules)}, but no trace of that was found."
             yield ""
+
+
+def of_races(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Which promises break if several threads call a class: releases across, classes down, then what replays each."""
+    if not answers:
+        return
+    yield "## Races"
+    yield ""
+    yield "Several threads called each class, as [Races in released Pulsar](threads.md) says. A cell has the promises"
+    yield "that broke, or the number of schedules in which none did."
+    yield ""
+    yield from heads(releases)
+    for name in kinds_of(answers):
+        found = {release: "not searched yet" for kind, release in left if kind == name}
+        found |= {each.question.release: race_cell(each) for each in answers if each.question.kind == name}
+        yield row(name, (found.get(release, "-") for release in releases))
+    yield ""
+    for name in kinds_of(answers):
+        yield from replays(name, [each for each in answers if each.question.kind == name])
+
+
+def race_cell(each: Answer) -> str:
+    """The promises that broke, with the number of programs in which one did; or how many schedules were quiet."""
+    if each.verdict == UNKNOWN:
+        return verdict(each)
+    if not each.races:
+        return f"quiet ({each.checked['schedules']:,} schedules)"
+    promises = ", ".join(promise.short for promise in each.races)
+    return f"**{promises}** ({each.checked['failing']:,} of {each.checked['programs']:,} programs)"
+
+
+def replays(name: str, answers: Sequence[Answer]) -> Iterator[str]:
+    """For each promise of a class that broke, the releases, and what replays the race that is shortest to tell."""
+    for promise in dict.fromkeys(promise for each in answers for promise in each.races):
+        found = {each.question.release: each.races[promise] for each in answers if promise in each.races}
+        yield f"{KINDS[name].java}, {promise.short}: {promise.value} Seen in {', '.join(found)}."
+        yield ""
+        yield "```sh"
+        yield min(found.values(), key=lambda race: len(race["program"]))["replay"]
+        yield "```"
+        yield ""
 
 
 def chapters(answers: Sequence[Answer], releases: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A survey: every class of some releases, checked against its own profile and against the specification.
+"""A survey: every class of some releases, checked against its own profile and the specification, and for races.
 
 Each check has a process of its own, as there is one Java a process, and one that dies takes nothing with it.
 """
@@ -12,19 +12,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from subprocess import PIPE
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
+from broker_tck.implementations.jvm.subject import Kind
 from broker_tck.implementations.released import KINDS, made
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.explain.deviating import broken_rules
 from broker_tck.properties.search.isolation.pool import as_they_end
+from broker_tck.properties.threads.verdict import Promise
 
-CHECK = (sys.executable, "-m", "broker_tck.cli.main", "check", "--isolated", "--json", "--examples", "0")
+COMMAND = (sys.executable, "-m", "broker_tck.cli.main")
+CHECK = (*COMMAND, "check", "--isolated", "--json", "--examples", "0")
+RACES = (*COMMAND, "threads", "--json")
 UNKNOWN = "no verdict"
+RACE, QUIET = "race", "no race found"
+THREADS = "threads"
+"""In place of a profile: whether there are races is asked."""
 Check = subprocess.Popen[str]
+
+
+class Effort(NamedTuple):
+    """How much is done for each question."""
+
+    walks: int
+    programs: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,7 @@ class Question:
     release: str
     kind: str
     profile: str
+    """Or :data:`THREADS`."""
 
     @property
     def subject(self) -> str:
@@ -52,10 +68,24 @@ class Question:
         line = KINDS[self.kind].line(Release(self.release))
         return line is not None and line.profile == self.profile
 
+    @property
+    def of_races(self) -> bool:
+        """Whether races are searched."""
+        return self.profile == THREADS
+
+    def command(self, effort: Effort) -> list[str]:
+        """The command that answers it. Each rule that the class's own profile breaks is searched for in its walks."""
+        options: dict[str, Any] = {"--subject": self.subject, "--seed": effort.seed}
+        if self.of_races:
+            options |= {"--programs": effort.programs}
+        else:
+            options |= {"--profile": self.profile, "--walks": effort.walks, "--search": effort.walks}
+        return [*(RACES if self.of_races else CHECK), *(str(word) for option in options.items() for word in option)]
+
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a check; ``checked`` is what ``check --json`` says of it, empty if its process died."""
+    """The result; ``checked`` is what ``check --json`` or ``threads --json`` says, empty if its process died."""
 
     question: Question
     verdict: str
@@ -69,9 +99,14 @@ class Answer:
         return found
 
     @property
+    def races(self) -> dict[Promise, dict[str, Any]]:
+        """The races, by the promise that each breaks."""
+        return {Promise(race["broken"]): race for race in self.checked.get("races", ())}
+
+    @property
     def not_seen(self) -> list[str]:
         """The rules that the class's own profile breaks, without a trace from the check against the specification."""
-        if self.question.own or self.verdict == UNKNOWN:
+        if self.question.own or self.question.of_races or self.verdict == UNKNOWN:
             return []
         question = self.question
         subject = declared(question.subject, made(question.release, question.kind, "", folder()))
@@ -81,14 +116,19 @@ class Answer:
         return [number for number in broken if number not in told | subject.out_of_reach]
 
 
-def questions(releases: Sequence[str], contract: str | None = None) -> Iterator[Question]:
-    """What a survey of some releases asks, of one contract or of all."""
+def questions(releases: Sequence[str], contract: str | None = None, races: bool = False) -> Iterator[Question]:
+    """What a survey of some releases asks, of one contract or of all, with races or without."""
     for kind in KINDS.values():
-        for release in releases:
+        for release in releases if contract in (None, kind.contract) else ():
             line = kind.line(Release(release))
-            if line and contract in (None, kind.contract):
-                profiles = dict.fromkeys((line.profile, CONTRACTS[kind.contract].default))
-                yield from (Question(release, kind.name, profile) for profile in profiles)
+            profiles = dict.fromkeys((line.profile, CONTRACTS[kind.contract].default) if line else ())
+            asked = [*profiles, THREADS] if races and threads_call(kind, Release(release)) else profiles
+            yield from (Question(release, kind.name, profile) for profile in asked)
+
+
+def threads_call(kind: Kind, release: Release) -> bool:
+    """Whether threads can call a class of a release."""
+    return CONTRACTS[kind.contract].concurrent is not None and kind.line_of_threads(release) is not None
 
 
 def to_be_had(asked: Iterable[Question]) -> Iterator[Question]:
@@ -105,9 +145,7 @@ def lacking(release: str, asked: Sequence[Question]) -> list[str]:
     return [jar for jar in needed if Release(release).lacks(jar)]
 
 
-def survey(
-    asked: Sequence[Question], walks: int, seed: int, at_once: int, told: Callable[[Answer | None], None]
-) -> None:
+def survey(asked: Sequence[Question], effort: Effort, at_once: int, told: Callable[[Answer | None], None]) -> None:
     """Answer questions, several at once. ``told`` gets each answer, and None in each second without one.
 
     An exception, such as an interrupt, ends the checks that are under way. The last kind of class takes longest, so it
@@ -116,7 +154,7 @@ def survey(
     under_way: set[Check] = set()
     with ThreadPoolExecutor(at_once) as pool:
         try:
-            checks = [pool.submit(answer, question, walks, seed, under_way) for question in reversed(asked)]
+            checks = [pool.submit(answer, question, effort, under_way) for question in reversed(asked)]
             for ended in as_they_end(checks):
                 told(ended.result() if ended else None)
         finally:
@@ -125,14 +163,9 @@ def survey(
                 check.kill()
 
 
-def answer(question: Question, walks: int, seed: int, under_way: set[Check]) -> Answer:
-    """The answer to a question, given by a process of its own, which is ``under_way`` until it ends.
-
-    Each rule that the class's own profile breaks is searched for in at most as many walks.
-    """
-    options = {"--subject": question.subject, "--profile": question.profile, "--walks": walks}
-    options |= {"--search": walks, "--seed": seed}
-    asked = [*CHECK, *(str(word) for option in options.items() for word in option)]
+def answer(question: Question, effort: Effort, under_way: set[Check]) -> Answer:
+    """The answer to a question, given by a process of its own, which is ``under_way`` until it ends."""
+    asked = question.command(effort)
     with subprocess.Popen(asked, stdin=subprocess.DEVNULL, stdout=PIPE, stderr=PIPE, text=True) as check:
         under_way.add(check)
         told, complained = check.communicate()
@@ -142,4 +175,6 @@ def answer(question: Question, walks: int, seed: int, under_way: set[Check]) -> 
     except (ValueError, LookupError):
         last = complained.strip().rpartition("\n")[2]
         return Answer(question, UNKNOWN, {}, f"its process ended with status {check.returncode}: {last}")
+    if question.of_races:
+        return Answer(question, RACE if checked["races"] else QUIET, checked)
     return Answer(question, checked["verdict"], checked)

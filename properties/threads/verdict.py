@@ -23,6 +23,21 @@ class Promise(StrEnum):
     REST = "What is observed is right when no call is under way."
     HINT = "A mark falls on nothing but what its call is about."
 
+    @property
+    def short(self) -> str:
+        """Its name in tables."""
+        return SHORT[self]
+
+
+SHORT = {
+    Promise.ALONE: "alone",
+    Promise.ENDS: "an end",
+    Promise.MOMENT: "one moment",
+    Promise.STEPS: "steps",
+    Promise.REST: "at rest",
+    Promise.HINT: "a hint",
+}
+
 
 class Verdict(NamedTuple):
     """A promise that is broken, and how that is seen."""

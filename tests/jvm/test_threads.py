@@ -8,6 +8,7 @@ import re
 import pytest
 from conftest import Cli
 
+from broker_tck.properties.releases.survey import RACE, THREADS, Effort, Question, answer
 from broker_tck.properties.threads.verdict import Promise
 
 T1 = "entry-cache {}; put 0 1 1 10 0; adv 10 | size 10; put 0 1 2 5 0 | get 0 1 1 | adv 10; ttl 0 @ 0>1 7>0"
@@ -86,6 +87,13 @@ def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: 
     assert (status, err) == (1 if broken else 0, "")
     assert (broken or "the model allows this history") in out
     assert out == cli("threads", "--subject", subject, "--replay", run)[1]
+
+
+def test_survey_has_the_races_of_a_class() -> None:
+    found = answer(Question("4.2.4", "cursor-list", THREADS), Effort(walks=1, programs=20, seed=0), set())
+    assert (found.verdict, found.checked["programs"], found.checked["profile"]) == (RACE, 20, "pulsar-list-2025")
+    assert Promise.MOMENT in found.races
+    assert found.races[Promise.MOMENT]["replay"].startswith("broker-tck threads --subject pulsar-4.2.4/cursor-list ")
 
 
 def test_same_seed_has_the_same_result(cli: Cli) -> None:
