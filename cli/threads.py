@@ -13,11 +13,12 @@ from broker_tck.cli.options import (
     java_options,
     json_option,
     known_profile,
+    output_option,
     profile_option,
     seed_option,
     tell_if_untried,
 )
-from broker_tck.cli.output import WIDTH, print_json, print_table, progress
+from broker_tck.cli.output import WIDTH, print_json, print_table, progress, written
 from broker_tck.cli.terminal import width_here
 from broker_tck.implementations.jvm.box import JavaBox
 from broker_tck.implementations.jvm.releases import Release
@@ -37,10 +38,11 @@ from broker_tck.properties.threads.reduce import Reducer
 from broker_tck.properties.threads.search import Budget, Searched, Searcher
 
 SECONDS = 20
+HEAD = ["verdict", "subject", "profile", "programs", "schedules", "histories", "failing"]
 EXAMPLES = """\b
 Examples:
   broker-tck threads --subject pulsar-5.0.1/range-cache
-  broker-tck threads --subject pulsar-4.2.4 --seconds 60
+  broker-tck threads --subject pulsar-4.2.4 --seconds 60 --html races.html
   broker-tck threads --subject pulsar-4.2.4/cursor-list --programs 100 --seed 7 --json
   broker-tck threads --subject pulsar-4.2.4/cursor-list \\
     --replay 'active-cursors pulsar-list-2025; add a [0,0] | slowest | slowest | @ 14>1'
@@ -83,6 +85,7 @@ class Shown(NamedTuple):
 )
 @seed_option
 @json_option
+@output_option("Also write the races as one HTML page, with the threads side by side.", "--html")
 def threads_command(
     named: tuple[str, ...],
     profile: str | None,
@@ -94,6 +97,7 @@ def threads_command(
     drawn: int,
     seed: int,
     as_json: bool,
+    html: str | None,
 ) -> int:
     """Search races of Java classes.
 
@@ -103,15 +107,22 @@ def threads_command(
 
     The exit status is 1 if there is a race. With --programs, the same seed has the same result on every machine.
     """
+    if html:
+        from broker_tck.spark_fuzz.executors.session import need
+
+        need("pages", ("jinja2",), "report")
     run = None if text is None else replayed(text)
     subjects = [subject for name in dict.fromkeys(named) for subject in subjects_named(name)]
     if run:
-        return replay(subjects, *run, as_json)
+        return replay(subjects, *run, as_json, html)
     seconds = SECONDS if programs is None and seconds is None else seconds
     budget = Budget(programs, seconds, preemptions, schedules, drawn)
     shown = [searched(subject, profile, budget, seed) for subject in subjects]
     print_json({"subjects": [shown_json(each) for each in shown]}) if as_json else print_shown(shown)
-    return 1 if any(each.races for each in shown) else 0
+    races = [race for each in shown for race in each.races]
+    if html:
+        write_page(html, races, shown)
+    return 1 if races else 0
 
 
 def subjects_named(name: str) -> list[Subject]:
@@ -183,7 +194,7 @@ def said(found: Searched) -> str:
     return f"{found.programs:,} programs, {found.schedules:,} schedules, {found.failing:,} programs with a race"
 
 
-def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as_json: bool) -> int:
+def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as_json: bool, html: str | None) -> int:
     """Run one program under one schedule."""
     if len(subjects) > 1:
         raise BadInput(f"--replay runs one subject, not {len(subjects)}")
@@ -195,6 +206,8 @@ def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as
     explorer = java_of(subject).explorer
     result = race_result(subject, program.contract.model(program.profile), explorer, program, schedule)
     print_json(msgspec.to_builtins(result)) if as_json else click.echo(result.story(width_here(WIDTH)))
+    if html:
+        write_page(html, [result])
     return 1 if result.broken else 0
 
 
@@ -202,8 +215,12 @@ def print_shown(shown: Sequence[Shown]) -> None:
     """Print the races of each subject, then a table."""
     for race in (race for each in shown for race in each.races):
         click.echo(f"{race.story(width_here(WIDTH))}\n")
-    head = ["verdict", "subject", "profile", "programs", "schedules", "histories", "failing"]
-    rows = [
+    print_table("", HEAD, rows_of(shown), right=(3, 4, 5, 6))
+
+
+def rows_of(shown: Sequence[Shown]) -> list[Sequence[str]]:
+    """A row for each subject."""
+    return [
         (
             "RACE" if each.races else "no race found",
             each.subject,
@@ -215,7 +232,13 @@ def print_shown(shown: Sequence[Shown]) -> None:
         )
         for each in shown
     ]
-    print_table("", head, rows, right=(3, 4, 5, 6))
+
+
+def write_page(output: str, races: Sequence[RaceResult], shown: Sequence[Shown] = ()) -> None:
+    """Write races as a page, with a table of the searches."""
+    from broker_tck.spark_fuzz.report.races import races_html
+
+    written(output, races_html(races, HEAD, rows_of(shown)))
 
 
 def shown_json(each: Shown) -> dict[str, Any]:

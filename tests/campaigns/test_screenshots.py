@@ -19,9 +19,11 @@ from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.explain.deviating import deviation
 from broker_tck.properties.report.compare import Column, Verdict, compared_rules
 from broker_tck.properties.report.made import finding_result
+from broker_tck.properties.report.threads import RaceResult
 from broker_tck.spark_fuzz.report.compare import compare_html
 from broker_tck.spark_fuzz.report.grouping import entries
 from broker_tck.spark_fuzz.report.page import report_html
+from broker_tck.spark_fuzz.report.races import races_html
 from broker_tck.spark_fuzz.report.stories import told
 
 SCREENS = {"phone": (390, 844, "dark"), "desk": (1280, 900, "light")}
@@ -58,6 +60,16 @@ LED = """[...document.querySelectorAll(".grid td a")].map((a) => {
   const cells = [a.closest("td").title, a.closest("tr").querySelector("th").textContent];
   return [...cells, finding.innerText.split(/\\s+/).join(" "), finding.querySelectorAll(".story .last .seen").length];
 })"""
+SWITCHES = """[...document.querySelectorAll("svg.switch")].map((svg) => {
+  const middle = (node) => { const { left, right } = node.getBoundingClientRect(); return (left + right) / 2; };
+  const row = svg.closest("tr"), lane = (row) => row.querySelector("td[class]").getBoundingClientRect().left;
+  const [from, , to] = svg.querySelectorAll(".goes");
+  const dashed = getComputedStyle(from).strokeDasharray !== "none";
+  const places = [middle(from), middle(to), middle(svg.querySelector(".head path"))];
+  const lanes = [lane(row.previousElementSibling), lane(row.nextElementSibling)];
+  return [svg.querySelector("title").textContent, dashed, ...places, ...lanes];
+})"""
+LANES = "[...document.querySelectorAll('.lanes td[class]')].map((cell) => cell.textContent)"
 CHECKED = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
 
 
@@ -83,6 +95,35 @@ def subjects() -> str:
     return subjects_html(java.contract, columns)
 
 
+TWO = [
+    ["", "get 0 1 1"],
+    ["", "  … 5 points"],
+    ["", "  RangeCacheEntryWrapper.getValue:115 write accessed"],
+    ["put 0 1 2 5 0", ""],
+    ["  AbstractCASReferenceCounted.release0:100 AtomicIntegerFieldUpdater.compareAndSet", ""],
+    ["-> true", ""],
+    ["", "  AbstractCASReferenceCounted.retain0:64 read refCnt"],
+    ["", "-> miss"],
+]
+LAST = ((3, "size"), (0, "clear"), (2, "<b>x</b>"))
+FOUR = [[text if i == thread else "" for i in range(4)] for thread, text in LAST]
+"""The lines of two runs, by thread."""
+
+
+def races() -> str:
+    subject, promise = ("my_package.caches:MyOwnRangeCache", "pip-430-5.0"), "A mark falls on nothing else."
+    told = {"program": "", "schedule": "", "history": "", "replay": "broker-tck threads --replay 'entry-cache …'"}
+    wrong = {"broken": promise, "rule": "EC-11", "sentence": "A read marks.", "where": "ttl 0", "seen": "[0 entries]"}
+    before = ["put 0 1 1 10 0 -> true, caches [[1 entry, 10 bytes] [0 entries, 0 bytes]], references 1 value"]
+    found = [
+        RaceResult(*subject, threads=TWO, before=before, after=["ttl 0"], expected=("[1 entry]",), **told, **wrong),
+        RaceResult(*subject, threads=FOUR, before=[], after=[], **told),
+    ]
+    head = ["verdict", "subject", "profile", "programs", "schedules", "histories", "failing"]
+    quiet = ["no race found", "pulsar-5.0.1/cursor-tree-set", "pulsar-tree-set", "1,000", "447,388", "12,345", "0"]
+    return races_html(found, head, [["RACE", *subject, "400", "370,123", "9,876", "1"], quiet])
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "findings": lambda: report_html(rich(), "/var/campaigns/nightly"),
     "green": lambda: report_html(campaign(), "store"),
@@ -91,6 +132,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "empty": lambda: report_html(campaign(rounds=0), "store"),
     "comparison": compared,
     "subjects": subjects,
+    "races": races,
 }
 
 
@@ -112,6 +154,24 @@ def test_nothing_is_cut_off_faint_or_squashed_and_little_is_drawn(chromium: Brow
         assert chromium.evaluate(CHECKED) == []
         chromium.evaluate(OPENED)
         assert chromium.evaluate(CHECKED) == []
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_an_arrow_leads_from_the_lane_of_a_thread_to_that_of_the_next(
+    chromium: Browser, shots: Path, screen: str
+) -> None:
+    chromium.open(written(shots, "races"), *SCREENS[screen])
+    switches = chromium.evaluate(SWITCHES)
+    said = [(said, dashed) for said, dashed, *_ in switches]
+    assert said == [
+        ("thread 0 goes on after thread 1", False),
+        ("thread 1 goes on after thread 0", True),
+        ("thread 0 goes on after thread 3", True),
+        ("thread 2 goes on after thread 0", True),
+    ]
+    for *_, begins, ends, head, before, after in switches:
+        assert (begins, ends, head) == pytest.approx((before, after, after), abs=2)
+    assert [text for text in chromium.evaluate(LANES) if "<b>" in text] == ["<b>x</b>"]
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from conftest import Cli
@@ -87,6 +88,26 @@ def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: 
     assert (status, err) == (1 if broken else 0, "")
     assert (broken or "the model allows this history") in out
     assert out == cli("threads", "--subject", subject, "--replay", run)[1]
+
+
+def test_races_are_written_as_a_page(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    subject, page = ("--subject", "pulsar-4.2.4/cursor-list"), tmp_path / "races.html"
+    searched = cli("threads", *subject, "--programs", "20")
+    assert cli("threads", *subject, "--programs", "20", "--html", page)[:2] == searched[:2]
+    text = page.read_text(encoding="utf-8")
+    assert text.count('<article class="finding">') == searched[1].count("breaks a promise") > 0
+    replayed = cli("threads", *subject, "--replay", FLUSHED.format("pulsar-list-2025"))
+    assert cli("threads", *subject, "--replay", FLUSHED.format("pulsar-list-2025"), "--html", page)[:2] == replayed[:2]
+    text = page.read_text(encoding="utf-8")
+    assert text.count('<svg class="switch') == 2
+    assert "rebuildEntireList:397 write position" in text
+    assert "@ 14&gt;1" in text
+    unwritable = tmp_path / "no" / "x.html"
+    assert cli("threads", *subject, "--html", unwritable)[::2] == (
+        2,
+        f"broker-tck: {unwritable}: cannot be written: No such file or directory\n",
+    )
 
 
 def test_survey_has_the_races_of_a_class() -> None:
