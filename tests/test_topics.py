@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from kit import ONE_IN, replay
+from unusual.topic_delivery import Shares
 
 from broker_tck import fixtures
 from broker_tck.implementations.interface import Position
@@ -99,6 +100,15 @@ def test_tracker_may_look_at_its_clock_at_calls_alone() -> None:
         1_700_000_000_257,
         1_700_000_000_512,
     ]
+
+
+def test_last_run_that_lay_ahead_may_count_once_the_clock_has_reached_it() -> None:
+    """A tracker may have forgotten it when it armed the timer meanwhile, or may only have left it out."""
+    text = "topic-delivery ideal tick=1024; open A; tick A1 3; add A1 0 0 +1024; adv 3067; jump -1024; jump 1; open B"
+    trace = from_text(f"{text}; tick B1 2")
+    for subject in (SharedIndexManager, Shares):
+        adapter = TOPICS.adapter(subject, trace.config, Capabilities())
+        assert first_difference(trace.operations, TopicDelivery(trace.config), adapter) is None
 
 
 # ---- The adapter, and what handles mean

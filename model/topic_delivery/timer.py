@@ -108,21 +108,21 @@ class TopicTimer(WallTimer):
         own = self.way()
         self.ways = [way for way in dict.fromkeys(ways) if way != own]
 
-    def after(self, way: Way, update: Callable[[], None]) -> Way:
-        """What is known in a way after an update."""
+    def after(self, way: Way, update: Callable[[], None]) -> list[Way]:
+        """What may be known in a way after an update. A last run that did not count may count later."""
         own = self.way()
         self.go(way)
         update()
         after = self.way()
         self.go(own)
-        return after
+        return [after, after._replace(last_run=way.last_run)]
 
     def in_each_way(self, update: Callable[[], None]) -> None:
         """Do an update of this timer in each way."""
         ways = self.every_way() if self.was_set else []
         update()
         if ways:
-            self.keep(self.after(way, update) for way in ways)
+            self.keep(after for way in ways for after in self.after(way, update))
 
     def every_way(self) -> list[Way]:
         """What may be known before an update, which looks at the clock."""
@@ -133,7 +133,7 @@ class TopicTimer(WallTimer):
         """The times of all armed timeouts. After a step of the clock, any call may have updated the timer."""
         if not self.was_set:
             return self.armed
-        updated = (self.after(way, update) for way in self.every_way())
+        updated = (after for way in self.every_way() for after in self.after(way, update))
         every = dict.fromkeys([self.way(), *self.ways, *updated])
         choices = [[*armed] for armed in dict.fromkeys(way.armed for way in every)]
 
