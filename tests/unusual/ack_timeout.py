@@ -121,7 +121,7 @@ class DeadlineHeap:
                 del self.serial[message[:3]]
                 entries = reversed(message.chunks or [message.entry_id])
                 back |= dict.fromkeys((message.ledger_id, entry, message.batch_index) for entry in entries)
-        self.arm()
+        self.rest()
         if back:
             self.consumer.on_ack_timeout_send(tuple(back))
             self.consumer.redeliver_unacknowledged_messages(back.keys())
@@ -133,10 +133,10 @@ class DeadlineHeap:
         return was_there
 
     def rest(self) -> None:
-        """Forget what is in the heap if nothing of it is true."""
+        """Arm for the top. What is in the heap is forgotten first if nothing of it is true."""
         if not self.serial:
             self.heap = []
-            self.arm()
+        self.arm()
 
     def remove_messages_till(self, message_id: TrackedId) -> int:
         """Forget the numbers of all up to one."""
