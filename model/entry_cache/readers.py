@@ -90,6 +90,8 @@ class Request:
         self.reopened = False
         self.came = 0
         """How many entries came with answers in part."""
+        self.upto = self.last
+        """The last entry of the part that the storage was asked for."""
 
     @property
     def entries(self) -> range:
@@ -97,13 +99,13 @@ class Request:
         return range(self.first, self.last + 1)
 
     @property
-    def rest(self) -> Run:
-        """What has not come yet."""
-        return self.first + self.came, self.last
+    def pending(self) -> Run:
+        """What the storage was asked for, and has not given yet."""
+        return self.first + self.came, self.upto
 
     def order(self) -> tuple[int, ...]:
         """Where it stands among what is pending."""
-        return self.creator.topic, self.ledger, *self.rest, self.number
+        return self.creator.topic, self.ledger, *self.pending, self.number
 
 
 class PendingReads(CallsUnderWay[Request]):
@@ -116,6 +118,8 @@ class PendingReads(CallsUnderWay[Request]):
         """Those that can be joined."""
         self.mode = WAITS
         """What the storage does when it is asked."""
+        self.slow: set[tuple[int, ...]] = set()
+        """Topics and ledgers of which it has answered in part: it waits if it is asked for these."""
 
     # ---- Reads that run already are joined
 
@@ -146,13 +150,14 @@ class PendingReads(CallsUnderWay[Request]):
     # ---- The storage is asked, and answers
 
     def admit(self, request: Request) -> int:
-        """The storage gets a request; answers how it behaves: it waits if it has a request for that ledger already."""
+        """The storage gets a request; answers what it does: it waits if the ledger is slow, or has another request."""
         self.requests += 1
         if not request.number:
             self.running.append(request)
         request.number = self.requests
-        alone = not any(other.order()[:2] == request.order()[:2] for other in self.waiting)
-        return self.mode if alone else WAITS
+        ledger = request.order()[:2]
+        waits = ledger in self.slow or any(other.order()[:2] == ledger for other in self.waiting)
+        return WAITS if waits else self.mode
 
     def settled(self, request: Request) -> None:
         """This one can no longer be joined."""

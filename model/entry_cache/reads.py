@@ -27,7 +27,7 @@ from broker_tck.model.entry_cache.readers import (
     runs,
 )
 from broker_tck.model.entry_cache.topics import size_of
-from broker_tck.model.reference import Allowed
+from broker_tck.model.reference import UNDEFINED, Allowed
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class Reads(Part):
         self.answers = model.answers
         self.told: list[list[Any]] = []
         """What happened since the last :meth:`tell`."""
-        self.half_failed: set[Reader] = set()
-        """Those of whom a part has failed, and others have not come: when they release what they have is open."""
+        self.failed: dict[Reader, None] = {}
+        """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -232,20 +232,37 @@ class Reads(Part):
 
     @rule("EC-65", source="ReadEntryUtils, PR 25280", needs="reads")
     def come_short(self, request: Request, n: int) -> Allowed:
-        """If the storage gives fewer entries, the read fails, or keeps them and asks for all the rest at once."""
-        first, last = request.rest
-        rest = [["asks", *request.order()[:2], first + n, last]]
+        """If the storage gives fewer entries, the read fails, or keeps them and asks for the rest.
+
+        It may ask for one part of the rest after another.
+        """
+        asks = self.rest(request, n)
+
+        def permits(told: list[list[Any]]) -> bool:
+            return asks.permits(told) or told == self.failing(request)
+
+        return asks._replace(permits=permits, says=f"{asks.says}, or what follows if the read fails")
+
+    def part_of_rest_came(self, request: Request) -> Allowed:
+        """A part of the rest has come, and the next one follows."""
+        first, upto = request.pending
+        return self.rest(request, upto - first + 1)
+
+    def rest(self, request: Request, n: int) -> Allowed:
+        """With ``n`` entries more, the storage is asked for the rest, or for a part that the rest begins with."""
+        first = request.pending[0] + n
+        parts = [[["asks", *request.order()[:2], first, last]] for last in range(first, request.last + 1)]
 
         def follow(told: list[list[Any]]) -> None:
-            if told == rest:
-                self.go_on(request, n)
+            if told in parts:
+                self.go_on(request, n, told[0][-1])
 
-        says = f"{rest}, or what follows if the read fails"
-        return Allowed(lambda told: told == rest or told == self.failing(request), follow, rest, says)
+        return Allowed(parts.__contains__, follow, parts[-1], f"{parts[-1]}, or a part that it begins with")
 
-    def go_on(self, request: Request, n: int) -> None:
-        """Keep what came, and ask for the rest. All of it stays one read, which can be joined."""
+    def go_on(self, request: Request, n: int, upto: int) -> None:
+        """Keep what came, and ask for a part of the rest. All of it stays one read, which can be joined."""
         self.keep(request, request.came + n)
+        request.upto = upto
         self.pending.admit(request)
         self.pending.begin(request)
 
@@ -315,11 +332,10 @@ class Reads(Part):
     def part_came(self, reader: Reader) -> None:
         """A part of what a reader awaits has come, or failed. With the last one it is answered."""
         reader.awaited -= 1
+        if reader.failed:
+            self.failed[reader] = None
         if reader.awaited:
-            if reader.failed:
-                self.half_failed.add(reader)
             return
-        self.half_failed.discard(reader)
         if not reader.failed:
             self.answer(reader)
         elif reader.partial:
@@ -330,15 +346,31 @@ class Reads(Part):
     @rule("EC-45", needs="reads")
     def read_again(self, reader: Reader) -> None:
         """If a missing part fails, the entries obtained are released, and the whole range is read from the storage."""
-        self.discard(reader.take_all())
+        self.release(reader)
         reader.failed = reader.partial = False
         self.await_all(reader, [(reader.first, reader.last)])
 
+    def references(self) -> int | Allowed:
+        """How many values are referred to. What came may be released when a part fails, or with the last part."""
+        all_kept = self.store.references
+        all_released = all_kept - sum(len(reader.got) for reader in self.failed)
+
+        def follow(seen: int) -> None:
+            if seen != all_kept:
+                self.discard([entry for reader in self.failed for entry in reader.take_all()])
+
+        either = Allowed(all_released.__eq__, follow, all_kept, f"{all_kept} or {all_released}")
+        return either if all_released < all_kept else all_kept
+
     def give_up(self, reader: Reader) -> None:
-        """A part has failed, and nothing else is tried: the reader is told, then what came is released."""
-        came = reader.take_all()
+        """A part has failed, and nothing else is tried: the reader is told, and what came is released."""
         self.fail(reader)
-        self.discard(came)
+        self.release(reader)
+
+    def release(self, reader: Reader) -> None:
+        """A reader of whom a part has failed has nothing any longer."""
+        del self.failed[reader]
+        self.discard(reader.take_all())
 
     def answer(self, reader: Reader) -> None:
         """A reader is given what it asked for, in the order of the entries."""
@@ -352,8 +384,13 @@ class Reads(Part):
         self.model.returned[reader.number] = reader
         for entry in entries:
             self.read_counts.pass_by(entry.count, "answered")
-        self.told.append(["answers", reader.number, [e.entry for e in entries], lefts(entries)])
+        self.told.append(["answers", reader.number, [e.entry for e in entries], self.counts(entries)])
         self.once_more(reader)
+
+    def counts(self, entries: list[Returned]) -> list[Any]:
+        """The counts of entries; anything for one that somebody shares who may have released it, or not."""
+        open_ones = [entry.count for reader in self.failed for entry in reader.got.values() if entry.count]
+        return [UNDEFINED if e.count in open_ones else left for e, left in zip(entries, lefts(entries), strict=True)]
 
     def fail(self, reader: Reader) -> None:
         """A reader gets the answer that its read failed."""

@@ -435,20 +435,23 @@ class EntryCaches(Reference):
         self.reads.start(Reader(self.caches[topic], topic, SINGLE, ledger, entry, entry))
         return self.reads.tell()
 
-    def complete(self, i: int) -> list[list[Any]]:
-        """A pending storage read completes."""
+    def complete(self, i: int) -> list[list[Any]] | Allowed:
+        """A pending storage read completes. If a part of it was asked for, the rest follows."""
         if request := self.pending_reads.take(i):
+            if request.upto < request.last:
+                return self.reads.part_of_rest_came(request)
             self.reads.come(request)
         return self.reads.tell()
 
     def short(self, i: int, n: int) -> list[list[Any]] | Allowed:
-        """The storage answers a pending read with its first n entries; from now on it waits."""
+        """The storage answers a pending read with its first n entries; from now on it waits, and the ledger is slow."""
         self.pending_reads.mode = WAITS
         request = self.pending_reads.take(i)
         if request is None:
             return self.reads.tell()
-        first, last = request.rest
-        return self.reads.come_short(request, n % (last - first + 1))
+        self.pending_reads.slow.add(request.order()[:2])
+        first, upto = request.pending
+        return self.reads.come_short(request, n % (upto - first + 1))
 
     def fail(self, i: int, kind: int) -> list[list[Any]]:
         """A pending storage read fails."""
@@ -573,4 +576,6 @@ class EntryCaches(Reference):
         if self.under_way and not self.sizes_are_exact():
             return [[len(cache.entries), UNDEFINED] for cache in (a, b, c)], UNDEFINED
         sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
-        return sizes, UNDEFINED if self.under_way or self.reads.half_failed else self.store.references
+        if self.under_way:
+            return sizes, UNDEFINED
+        return sizes, self.reads.references() if self.reads.failed else self.store.references

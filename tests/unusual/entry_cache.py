@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from broker_tck.implementations.entry_cache.reads import CacheReads, Running
+from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import (
     Clock,
@@ -88,7 +88,7 @@ class AnsweringCache(TopicCache):
 
 
 class WholeAnswers(CacheReads):
-    """Reads that fail if the storage answers in part."""
+    """Reads that fail if the storage answers in part, and release what they have as soon as a part fails."""
 
     def came(self, running: Running, handle: LedgerHandle, values: Sequence[Entry]) -> None:
         running.came += values
@@ -96,6 +96,12 @@ class WholeAnswers(CacheReads):
             self.failed(running, ReadFailed("not all has come"))
         else:
             self.completed(running, values)
+
+    def arrived(self, reader: Reader) -> None:
+        if reader.failure:
+            for value in reader.taken():
+                value.release()
+        super().arrived(reader)
 
 
 class AnsweringCaches(RemovalQueue):
@@ -109,7 +115,16 @@ class AnsweringCaches(RemovalQueue):
 
 
 class CopiesAtOnce(CacheReads):
-    """Of several listeners all have their copies, and the originals are freed, before the first one is told."""
+    """Of several listeners all have their copies, and the originals are freed, before the first one is told.
+
+    If the storage answers in part, the rest is asked for entry by entry.
+    """
+
+    def ask(self, running: Running, handle: LedgerHandle) -> None:
+        if not running.came:
+            return super().ask(running, handle)
+        first = running.first + len(running.came)
+        return handle.read(first, first, self.listening(running, handle))
 
     def deliver(self, running: Running, values: Sequence[Entry]) -> None:
         if len(running.listeners) == 1:

@@ -18,7 +18,7 @@ from broker_tck.properties.contracts.entry_cache.operations import (
     BeginTrim,
     Step,
 )
-from broker_tck.properties.contracts.entry_cache.reading import Fetch
+from broker_tck.properties.contracts.entry_cache.reading import Fetch, Short
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 from broker_tck.properties.engine.operation import Operation
@@ -34,6 +34,11 @@ def overlap(trace: Sequence[Operation]) -> bool:
 def read_when_told(trace: Sequence[Any]) -> bool:
     """Whether somebody reads once more when a reader is told."""
     return any(isinstance(operation, Fetch) and operation.again for operation in trace)
+
+
+def answered_in_part(trace: Sequence[Any]) -> bool:
+    """Whether the storage answers in part."""
+    return any(isinstance(operation, Short) for operation in trace)
 
 
 def steps_of(*kinds: type[Operation], beside: type[Operation] = Operation) -> Callable[[Sequence[Any]], bool]:
@@ -83,8 +88,8 @@ FALLBACKS = (
     Fallback("EC-59", "fetch fetches complete short fail done timeouts", RESULT, given=read_when_told),
     Fallback("EC-45", "fetch fetches"),
     Fallback("EC-49", "single"),
+    Fallback("EC-65", "short complete", RESULT, given=answered_in_part),
     Fallback("EC-47", "complete"),
-    Fallback("EC-65", "short"),
     Fallback("EC-54", "fail"),
     Fallback("RC-06", "done share"),
     Fallback("RC-09", "replay"),

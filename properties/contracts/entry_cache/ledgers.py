@@ -38,6 +38,8 @@ class Ledger:
         self.ledger_id = ledger_id
         self.length = 0
         self.last_confirmed = -1
+        self.is_slow = False
+        """Whether a read of it was answered in part: the storage waits if it is asked for more."""
 
     def grow(self, n: int) -> None:
         """So many entries more."""
@@ -86,11 +88,11 @@ class LedgerStorage:
         return self.ledgers[key]
 
     def read(self, ledger: Ledger, first: int, last: int, done: StorageRead) -> None:
-        """A request. It waits, unless nothing else of its ledger does and the storage is set to answer at once."""
+        """A request. It waits, unless nothing of its ledger has to and the storage is set to answer at once."""
         self._requests += 1
         self.asked.append(["asks", ledger.topic, ledger.ledger_id, first, last])
         request = Pending(ledger, (first, last), done, self._requests)
-        if self.mode == WAITS or any(other.ledger is ledger for other in self.reads.held):
+        if self.mode == WAITS or ledger.is_slow or any(other.ledger is ledger for other in self.reads.held):
             self.reads.hold(request)
         elif self.mode == RAISES:
             raise OSError("the storage is broken")

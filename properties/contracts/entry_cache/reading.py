@@ -116,7 +116,10 @@ class Complete(Reading, frozen=True, tag="complete"):
 
 
 class Short(Reading, frozen=True, tag="short"):
-    """One of them is answered with its first n entries, modulo those asked for; from now on the storage waits."""
+    """One of them is answered with its first n entries, modulo those asked for; from now on the storage waits.
+
+    For the ledger of that read it waits to the end of the trace, however ``storage`` has it answer.
+    """
 
     i: Which
     n: Which

@@ -144,6 +144,7 @@ class ReadersAdapter:
         """A pending storage read is answered with its first n entries."""
         self.storages.mode = WAITS
         if request := self.storages.reads.release(i):
+            request.ledger.is_slow = True
             self.storages.complete(request, n)
         return self.tell()
 

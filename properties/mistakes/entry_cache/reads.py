@@ -10,6 +10,7 @@ from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, R
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.releases import ReadsOfReleases
 from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
@@ -372,7 +373,7 @@ look_at("EC-65", "an answer that is empty, or ends early; the reader is told onc
 @around(Reads.come_short, "EC-65", "handed over")
 def too_few_handed_over(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
     """If the storage answers with fewer entries, your cache gives readers too few; it must read the rest, or fail."""
-    request.last = request.rest[0] + n - 1
+    request.last = request.pending[0] + n - 1
     reads.come(request)
     return reads.tell()
 
@@ -404,10 +405,30 @@ def permits_kept(_come_short: Method, reads: Reads, request: Request, _n: int) -
     return reads.failing(request)
 
 
+@mistake(
+    "EC-65",
+    "the first part alone",
+    "If your cache asks for the rest in parts, it gives readers only the first; it must ask for all parts.",
+)
+class FirstPartAlone(Reads):
+    """It asks for the first entry of the rest, and takes that for the rest."""
+
+    def come_short(self, request: Request, n: int) -> Allowed:
+        """Ask for one entry."""
+        first = request.pending[0] + n
+        return super().come_short(request, n)._replace(example=[["asks", *request.order()[:2], first, first]])
+
+    def part_of_rest_came(self, request: Request) -> Any:
+        """Give readers what came."""
+        request.last = request.upto
+        self.come(request)
+        return self.tell()
+
+
 @around(Reads.go_on, "EC-65", "the rest cannot be joined")
-def rest_not_joined(go_on: Method, reads: Reads, request: Request, n: int) -> None:
+def rest_not_joined(go_on: Method, reads: Reads, request: Request, n: int, upto: int) -> None:
     """Once a part of a read has come, your cache lets nobody join it; it must until all has come."""
-    go_on(reads, request, n)
+    go_on(reads, request, n, upto)
     reads.pending.settled(request)
 
 
