@@ -286,7 +286,7 @@ class Passing(Call):
 
     @rule("IL-15", source="RangeCacheRemovalQueue, the monitor of the queue", needs="steps")
     def takes_queue(self, did: Did) -> bool:
-        """A pass has the queue from its first look on; what is queued then is its first round."""
+        """A pass begins at its first look at the queue. Its first round has the entries that are queued then."""
         return did != WAITS
 
     def go_on(self) -> None:

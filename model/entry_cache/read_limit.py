@@ -26,17 +26,17 @@ class ReadLimit(Part):
 
     @rule("EC-55", source="InflightReadsLimiter, PR 23901", needs="reads")
     def is_limited(self, reader: Reader) -> bool:
-        """If a limit is set, each read takes permits for the bytes that it is estimated to hold."""
+        """If there is a limit, each read takes a permit for each byte of its estimated size."""
         return self.config.max_reads_in_flight > 0
 
     @rule("EC-55", needs="reads")
     def estimate(self, reader: Reader, average: int | None) -> int:
-        """An entry is estimated to hold the average size of its ledger, and 64 bytes more."""
+        """The estimate of an entry is the average size of its ledger's entries, plus 64 bytes."""
         return (self.unknown(reader) if average is None else average) + OVERHEAD
 
     @rule("EC-55", needs="reads")
     def unknown(self, reader: Reader) -> int:
-        """If the ledger's average is not known, the cache's average stands for it, and at least 10 KiB.
+        """If the ledger's average is not known, the cache's average is used, but at least 10 KiB.
 
         The average of a cache is that of all entries that it ever took.
         """
@@ -44,7 +44,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def fits(self, permits: int) -> bool:
-        """A read that does not fit waits in a queue; a read that fits overtakes it."""
+        """If there are too few permits, a read waits in a queue. A later read that fits overtakes it."""
         return self.remaining >= permits
 
     def take(self, reader: Reader) -> bool:
@@ -60,7 +60,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def has_room(self) -> bool:
-        """A read that would wait is refused at once if the queue is full."""
+        """If the queue is full, a read that would wait fails at once."""
         return len(self.waiting) < self.config.acquire_queue
 
     def wait(self, reader: Reader, now: int) -> bool:
@@ -76,7 +76,10 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def returns_permits(self, reader: Reader) -> bool:
-        """A read gives its permits back when its last entry is freed; a read that fails, before its reader is told."""
+        """A read gives its permits back when its last entry is freed.
+
+        A read that fails gives them back before its reader is told.
+        """
         return not reader.left
 
     def give_back(self, reader: Reader) -> None:
@@ -86,7 +89,7 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads", when=lambda r, now: len(r.waiting) > 1)
     def serve(self, now: int) -> Reader | None:
-        """The queue is served from its head."""
+        """When permits come back, reads leave the queue from its head, as long as they fit."""
         if not self.waiting:
             return None
         head = self.waiting[0]
@@ -111,10 +114,10 @@ class ReadLimit(Part):
 
     @rule("EC-55", needs="reads")
     def too_late(self, age: int) -> bool:
-        """When permits come back, a read that has waited for longer than the time-out fails, even if it would fit."""
+        """When permits come back, the head fails if it has waited for longer than the time-out, even if it fits."""
         return 0 < self.config.acquire_timeout < age
 
     @rule("EC-55", needs="reads")
     def timed_out(self, age: int) -> bool:
-        """The timer fails, one by one from the head, the reads that have waited for as long as the time-out."""
+        """The timer fails reads that have waited for the time-out or longer, one by one from the head."""
         return 0 < self.config.acquire_timeout <= age
