@@ -23,6 +23,27 @@ class Allowed(NamedTuple):
     """What is allowed, in words."""
 
 
+def either(one: Any, other: Any, taken: Callable[[], None], says: str) -> Allowed:
+    """One answer or the other, each of which may leave a choice; ``taken`` is called if the subject has the other."""
+    first, second = as_allowed(one), as_allowed(other)
+
+    def follow(seen: Any) -> None:
+        if not first.permits(seen):
+            taken()
+            second.follow(seen)
+        else:
+            first.follow(seen)
+
+    return Allowed(lambda seen: first.permits(seen) or second.permits(seen), follow, first.example, says)
+
+
+def as_allowed(answer: Any) -> Allowed:
+    """An answer as one that allows nothing else, unless it leaves a choice."""
+    if type(answer) is Allowed:
+        return answer
+    return Allowed(lambda seen: bool(seen == answer), lambda seen: None, answer, "")
+
+
 class Undefined:
     """An observation that the specification leaves open: it equals everything."""
 

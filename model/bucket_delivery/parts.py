@@ -295,10 +295,19 @@ class Timer(timer.WallTimer):
 
     @rule("BD-42")
     def fire_at_once(self) -> None:
-        """When a load ends, or no segment is left to load, the timer fires at once, in place of what was armed."""
+        """When a load ends, or no segment is left to load, the timer fires at once, in place of what was armed.
+
+        If nothing is due then, the timer may be brought up to date instead.
+        """
         self.cancel()
         self.forget(self.reading())
         self.arm_at(self.reading())
+
+    def copy(self) -> Timer:
+        """A timer in the same state."""
+        timer = object.__new__(type(self))
+        vars(timer).update(vars(self), armed=[*self.armed])
+        return timer
 
     def arm_at(self, moment: int) -> None:
         """Arm for a moment, however soon after the last run."""

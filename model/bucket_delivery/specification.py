@@ -10,10 +10,12 @@ see ``releases``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from itertools import chain
 from typing import Any, ClassVar, Protocol
 
+from broker_tck.model.bucket_delivery import parts
 from broker_tck.model.bucket_delivery.maintenance import TRACKER, Maintenance, Recovery
 from broker_tck.model.bucket_delivery.parts import Cutting, Held, Mutable, Placed, Timer
 from broker_tck.model.bucket_delivery.stored import (
@@ -32,7 +34,7 @@ from broker_tck.model.bucket_delivery.stored import (
     started,
 )
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.reference import Allowed, Reference
+from broker_tck.model.reference import Allowed, Reference, either
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
@@ -191,6 +193,7 @@ class Loading(Part):
         """A load has ended: messages that could not be handed out before may be now."""
         if load is self.load:
             self.tracker.timer.fire_at_once()
+            self.tracker.unasked |= not self.tracker.available()
 
     @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket: not s.placed.has(bucket))
     def has_effect(self, bucket: Bucket) -> bool:
@@ -257,8 +260,10 @@ class Tracker(Part):
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
         self.left: list[Bucket] = []
         """The buckets that lay in their places when it was closed."""
-        self.unasked = False
+        self.fresh = False
         """Whether it was recovered, and its timer has not been brought up to date since."""
+        self.unasked = False
+        """Whether it may have brought its timer up to date in the last operation, unasked."""
         self.empty_memory()
 
     def empty_memory(self) -> None:
@@ -280,12 +285,15 @@ class Tracker(Part):
         position, over = (ledger, entry), self.placed.over(ledger)
         if self.refuses(position, at):
             self.held.refused(position, over)
+            self.unasked = True
             return False
-        if not self.held.repeated(position, over):
-            index = at, ledger, entry
-            self.sealing.take(index, over is not None)
-            self.held.add(index)
-            self.added()
+        if self.held.repeated(position, over):
+            self.unasked = True
+            return True
+        index = at, ledger, entry
+        self.sealing.take(index, over is not None)
+        self.held.add(index)
+        self.added()
         return True
 
     @rule("BD-04", source=f"{TRACKER}, PRs 26230, 26251")
@@ -299,7 +307,7 @@ class Tracker(Part):
         when=lambda t: t.timer.target != t.next_time(),
     )
     def added(self) -> None:
-        """An accepted add brings the timer up to date; a refused or repeated add does not."""
+        """An accepted add brings the timer up to date; a refused or repeated add may do so."""
         self.update_timer()
 
     def contains(self, ledger: int, entry: int) -> bool:
@@ -356,37 +364,59 @@ class Tracker(Part):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is in memory."""
-        self.unasked = False
-        self.timer.update(self.next_time() if self.held.count() > 0 else None, self.tick.tick)
+        self.fresh = self.unasked = False
+        self.update(self.timer)
 
-    # ---- The timer after a recovery
+    def update(self, timer: parts.Timer) -> None:
+        """Bring a timer up to date."""
+        timer.update(self.first(), self.tick.tick)
+
+    def first(self) -> int | None:
+        """When the first message in memory is due; None if nothing is held."""
+        return self.next_time() if self.held.count() > 0 else None
+
+    # ---- The timer may be brought up to date unasked
 
     @rule("BD-48", source="follows from BD-02 and BD-42", when=lambda t: t.held.count() > 0)
     def recovered(self) -> None:
         """After a recovery a tracker may arm its timer for the first index in memory; once asked, it must."""
-        self.unasked = True
+        self.fresh = True
 
     def may_arm(self) -> bool:
-        """Whether the tracker may arm its timer unasked."""
-        return self.unasked and self.held.count() > 0 and self.next_time() > self.timer.reading()
+        """Whether the tracker may bring its timer up to date unasked, and the timer is not."""
+        if not (self.fresh or self.unasked):
+            return False
+        first, timer = self.first(), self.timer
+        if timer.armed:
+            return first is None or first != timer.target
+        return first is not None and not timer.passed(first)
 
     def armed(self) -> list[int] | Allowed:
-        """The times for which timeouts are armed."""
-        if not self.may_arm():
-            return self.timer.shown()
-        armed, wake = self.timer.armed, self.next_time()
+        """The times for which timeouts are armed, as they are, or brought up to date."""
+        shown, may_arm, self.unasked = self.timer.shown(), self.may_arm(), False
+        if not may_arm:
+            return shown
+        timer = self.timer.copy()
+        self.update(timer)
+        if timer.armed == self.timer.armed:
+            return shown
+        says = f"{self.told(self.timer)} or {self.told(timer)}"
+        return either(shown, timer.shown(), partial(self.take, timer), says)
 
-        def follow(seen: list[int]) -> None:
-            if seen != armed:
-                self.update_timer()
+    def told(self, timer: parts.Timer) -> str:
+        """The times of a timer in words, from the start."""
+        return f"[{', '.join(f'{at - self.config.clock:+} ms' for at in timer.armed)}]"
 
-        return Allowed(lambda seen: seen == [wake], follow, armed, f"[] or [+{wake - self.config.clock} ms]")
+    def take(self, timer: parts.Timer) -> None:
+        """The tracker has brought its timer up to date."""
+        self.timer, self.fresh = timer, False
 
     # ---- Handing out
 
     def get(self, most: int) -> list[Position]:
         """Hand out what is due, ``most`` messages at most; nothing while a load is under way."""
         if self.loading.load is not None and not self.loading.load.settled:
+            self.unasked = True
             return []
         self.move_due()
         given = self.given(most)
@@ -395,7 +425,7 @@ class Tracker(Part):
 
     @rule("BD-42", when=lambda t: t.timer.target is not None or t.held.count() > 0)
     def gave(self) -> None:
-        """A get brings the timer up to date, unless a load is under way."""
+        """A get brings the timer up to date; while a load is under way, it may do so."""
         self.update_timer()
 
     def given(self, most: int) -> list[Position]:
@@ -447,7 +477,7 @@ class Tracker(Part):
 
     @rule("BD-31", source=f"{TRACKER}, PRs 19801, 26401")
     def clear(self) -> None:
-        """A clear forgets every message at once and leaves the timer alone; work under way has no effect."""
+        """A clear forgets every message at once, and work under way has no effect. It may leave the timer armed."""
         buckets = [*self.placed.buckets(), *self.retired]
         self.retired = []
         self.placed.pieces = []
@@ -456,6 +486,7 @@ class Tracker(Part):
             bucket.given_up = True
             started(self.delete_when_created(bucket))
         self.empty_memory()
+        self.unasked = True
 
     @rule("BD-31")
     async def delete_when_created(self, bucket: Bucket) -> None:

@@ -27,7 +27,7 @@ from broker_tck.model.entry_cache.readers import (
     runs,
 )
 from broker_tck.model.entry_cache.topics import size_of
-from broker_tck.model.reference import UNDEFINED, Allowed
+from broker_tck.model.reference import UNDEFINED, Allowed, either
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
@@ -352,15 +352,13 @@ class Reads(Part):
 
     def references(self) -> int | Allowed:
         """How many values are referred to. What came may be released when a part fails, or with the last part."""
-        all_kept = self.store.references
-        all_released = all_kept - sum(len(reader.got) for reader in self.failed)
+        kept = self.store.references
+        released = kept - sum(len(reader.got) for reader in self.failed)
+        return either(kept, released, self.release_early, f"{kept} or {released}") if released < kept else kept
 
-        def follow(seen: int) -> None:
-            if seen != all_kept:
-                self.discard([entry for reader in self.failed for entry in reader.take_all()])
-
-        either = Allowed(all_released.__eq__, follow, all_kept, f"{all_kept} or {all_released}")
-        return either if all_released < all_kept else all_kept
+    def release_early(self) -> None:
+        """What came is released now."""
+        self.discard([entry for reader in self.failed for entry in reader.take_all()])
 
     def give_up(self, reader: Reader) -> None:
         """A part has failed, and nothing else is tried: the reader is told, and what came is released."""

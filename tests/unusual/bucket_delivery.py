@@ -26,6 +26,7 @@ from broker_tck.implementations.interface import (
     DelayedIndex,
     Done,
     InvalidSnapshotException,
+    Position,
     SegmentMetadata,
     Timeout,
     Timer,
@@ -145,19 +146,25 @@ class Place(NamedTuple):
 
 
 class ArmingBuckets(BucketTracker):
-    """The bundled tracker, which arms its timer as soon as it has recovered (BD-48 leaves that open)."""
+    """The bundled tracker, which brings its timer up to date once it has recovered, and in each call that matters."""
 
-    def __init__(
-        self,
-        config: BucketDeliveryConfig,
-        clock: Clock,
-        timer: Timer,
-        storage: BucketSnapshotStorage,
-        cursor: CursorProperties,
-    ) -> None:
-        super().__init__(config, clock, timer, storage, cursor)
-        if self.get_number_of_delayed_messages():
-            self.has_message_available()
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._schedule.update()
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        accepted = super().add_message(ledger_id, entry_id, deliver_at)
+        self._schedule.update()
+        return accepted
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        given = super().get_scheduled_messages(max_messages)
+        self._schedule.update()
+        return given
+
+    def clear(self) -> None:
+        super().clear()
+        self._schedule.update()
 
 
 def waited(call: Callable[..., None], *arguments: Any, attempts: int = 4) -> Any:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from broker_tck.model.bucket_delivery.parts import Timer
 from broker_tck.model.bucket_delivery.releases import forget_boundaries
 from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
 from broker_tck.model.bucket_delivery.stored import Bucket, Index, Segment
 from broker_tck.model.rules import Method
-from broker_tck.properties.mistakes.book import around, instead, look_at, of
+from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
 # ---- Adding
 
@@ -113,11 +114,21 @@ of(Tracker.recovered, look="what is in memory after a recovery: its first index 
 )
 
 
-@around(Tracker.update_timer, "BD-48", "arms nothing")
-def arms_nothing(update_timer: Method, t: Tracker) -> None:
-    """After a recovery your tracker never arms its timer; once it is asked, it must."""
-    if not t.unasked:
-        update_timer(t)
+@mistake("BD-48", "arms nothing", "After a recovery your tracker never arms its timer; once it is asked, it must.")
+class ArmsNothing(Tracker):
+    """It is recovered once."""
+
+    was_recovered = False
+
+    def recovered(self) -> None:
+        """Remember that."""
+        super().recovered()
+        self.was_recovered = True
+
+    def update(self, timer: Timer) -> None:
+        """Leave the timer as it is."""
+        if not self.was_recovered:
+            super().update(timer)
 
 
 # ---- Handing out and loading
@@ -209,21 +220,22 @@ of(Tracker.has_closed)(
 # ---- Mistakes in flows
 
 
-@around(Tracker.add, "BD-42", "repeated updates", was="TimerAtRepeated: a repeated add brings the timer up to date")
-def repeated_updates(add: Method, t: Tracker, *message: int) -> bool:
-    """A repeated add brings your tracker's timer up to date; it must change nothing."""
-    accepted = bool(add(t, *message))
-    if accepted:
-        t.update_timer()
+@around(Tracker.add, "BD-42", "repeated arms")
+def repeated_arms(add: Method, t: Tracker, ledger: int, entry: int, at: int) -> bool:
+    """A repeated add arms your tracker's timer for its own time; it must change nothing, or arm for what is first."""
+    repeated = t.contains(ledger, entry)
+    accepted = bool(add(t, ledger, entry, at))
+    if accepted and repeated:
+        t.timer.update(at, t.tick.tick)
     return accepted
 
 
-@around(Tracker.add, "BD-42", "refused updates", was="TimerAtRefusal: a refusal brings the timer up to date")
-def refused_updates(add: Method, t: Tracker, *message: int) -> bool:
-    """A refused add brings your tracker's timer up to date; it must leave the timer alone."""
+@around(Tracker.add, "BD-42", "refused disarms")
+def refused_disarms(add: Method, t: Tracker, *message: int) -> bool:
+    """A refused add disarms your tracker's timer, whatever is held; it must not if a message still waits."""
     accepted = bool(add(t, *message))
     if not accepted:
-        t.update_timer()
+        t.timer.update(None, t.tick.tick)
     return accepted
 
 
@@ -395,13 +407,6 @@ async def unstored_forgotten(delete_when_created: Method, t: Tracker, bucket: Bu
     """A clear of your tracker forgets snapshots that are not stored yet; it must delete them once they are."""
     if bucket.created.settled:
         await delete_when_created(t, bucket)
-
-
-@around(Tracker.clear, "BD-31", "timer disarmed", was="DisarmsTimer: the timer is disarmed")
-def timer_disarmed(clear: Method, t: Tracker) -> None:
-    """A clear disarms your tracker's timer; it must leave the timer alone."""
-    clear(t)
-    t.update_timer()
 
 
 @around(Tracker.close, "BD-32", "sealed at close", was="SealsAtClose: the growing bucket is sealed")
