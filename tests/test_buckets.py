@@ -165,6 +165,23 @@ def of_kind(kind: Any, text: str) -> Any:
     return first_difference(trace.operations, model, adapter)
 
 
+class OneList(BucketTracker):
+    """Hands out the same list each time."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.given: list[Any] = []
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Any]:
+        self.given[:] = super().get_scheduled_messages(max_messages)
+        return self.given
+
+
+def test_list_that_was_handed_out_must_stay_as_it_is() -> None:
+    done, (_, expected, seen) = of_kind(OneList, "ideal; add 1 0 +1; get 0; adv 1; get 0; get 1")
+    assert (done, expected, seen["error"]) == (4, [[1, 0]], "AnswerChanged")
+
+
 class ClearsFromTheEnd(BucketTracker):
     """Deletes the last bucket first when it is cleared."""
 

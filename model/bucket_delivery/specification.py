@@ -453,7 +453,7 @@ class Tracker(Part):
     def comes_out(self, index: Index, cutoff: int) -> bool:
         """Indexes leave the queue by time, ledger and entry, while they are due and the next segment is loaded.
 
-        None leaves it during a load.
+        None leaves it during a load. No later call changes what a get has handed out.
         """
         orphan = self.is_orphan(index[1])
         bucket = self.loading.ending(index, orphan)

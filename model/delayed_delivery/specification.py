@@ -151,7 +151,7 @@ class Index(Part):
 
     @rule("DD-20")
     def handed_out(self, taken: list[Placed]) -> list[Position]:
-        """A get hands positions out in ascending order, each once."""
+        """A get hands positions out in ascending order, each once. No later call changes what was handed out."""
         return sorted({position for _, position in taken})
 
     @rule("DD-35", source=IN_MEMORY, when=lambda i, taken: taken)

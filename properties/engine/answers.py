@@ -80,6 +80,27 @@ def listed(said: Any) -> Any:
     return said if unordered or not hasattr(kind, "__iter__") else [*islice(said, MOST_VALUES + 1)]
 
 
+class AnswerChanged(Exception):
+    """A subject has changed a list that it had handed out."""
+
+
+class HandedOut:
+    """The last list that a subject has handed out. Whoever has it may read it until long after the next call."""
+
+    def __init__(self) -> None:
+        self.last: list[Any] = []
+        self.copy: list[Any] = []
+
+    def listed(self, said: Any) -> Any:
+        """The next answer, see :func:`listed`. Raises AnswerChanged if the last one is not what it was."""
+        if self.last != self.copy:
+            raise AnswerChanged("the list that the last get handed out is another one now")
+        answer = listed(said)
+        if type(answer) is list:
+            self.last, self.copy = answer, [*answer]
+        return answer
+
+
 def whole(said: Any, what: str) -> int:
     """A subject's number as an ``int``. Raises TypeError if it is none; the message says what it is for."""
     if type(said) is int:

@@ -14,7 +14,7 @@ from broker_tck.implementations.interface.bucket_delivery import (
 )
 from broker_tck.properties.contracts.bucket_delivery.operations import AT_ONCE, Capabilities, Config
 from broker_tck.properties.contracts.bucket_delivery.storage import Call, Door, Durable, range_of
-from broker_tck.properties.engine.answers import listed, number, numbers, rows
+from broker_tck.properties.engine.answers import HandedOut, number, numbers, rows
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.timer import DispatcherTimer
 
@@ -33,6 +33,7 @@ class Adapter(DispatcherTimer):
         durable: Durable | None = None,
     ) -> None:
         super().__init__(config.clock)
+        self.handed_out = HandedOut()
         self.factory = factory
         self.config = config
         self.shows_buckets = capabilities.shows_buckets
@@ -68,7 +69,7 @@ class Adapter(DispatcherTimer):
 
     def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
-        return None if self.tracker is None else listed(self.tracker.get_scheduled_messages(most))
+        return None if self.tracker is None else self.handed_out.listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool | None:
         """Whether all deliveries should pause."""

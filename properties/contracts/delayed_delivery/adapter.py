@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from broker_tck.implementations.interface import BatchAdds, DelayedDeliveryFactory
 from broker_tck.properties.contracts.delayed_delivery.operations import Capabilities, Config
-from broker_tck.properties.engine.answers import listed, number
+from broker_tck.properties.engine.answers import HandedOut, number
 from broker_tck.properties.engine.timer import DispatcherTimer
 
 
@@ -18,6 +18,7 @@ class Adapter(DispatcherTimer):
     def __init__(self, factory: DelayedDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
         super().__init__(config.clock)
         self.batch_adds = capabilities.batch_adds
+        self.handed_out = HandedOut()
         self.tracker = factory(config, lambda: self.now, self)
         self.count: Callable[[], int | None] = self.tracker.get_number_of_delayed_messages
 
@@ -39,7 +40,7 @@ class Adapter(DispatcherTimer):
 
     def get(self, most: int) -> Any:
         """Hand out what is due, as a list."""
-        return listed(self.tracker.get_scheduled_messages(most))
+        return self.handed_out.listed(self.tracker.get_scheduled_messages(most))
 
     def pause(self) -> bool:
         """Whether all deliveries should pause."""
@@ -61,6 +62,11 @@ class Adapter(DispatcherTimer):
         """Close the subject."""
         self.tracker.close()
         self.count = self.count_closed
+
+    def let_go(self) -> None:
+        """Forget what was handed out, too."""
+        super().let_go()
+        self.handed_out = HandedOut()
 
     def collect_garbage(self) -> None:
         """Collect garbage; a tracker outside of Python has a method of its own for that."""

@@ -15,7 +15,7 @@ from broker_tck.implementations.interface.topic_delivery import (
     TopicDeliveryFactory,
 )
 from broker_tck.properties.contracts.topic_delivery.operations import Capabilities, Config
-from broker_tck.properties.engine.answers import listed, number, numbers, truth
+from broker_tck.properties.engine.answers import HandedOut, listed, number, numbers, truth
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.following import lives_on
 from broker_tck.properties.engine.timer import MOST_FIRINGS, ManualTimer
@@ -58,6 +58,7 @@ class Adapter(ManualTimer):
 
     def __init__(self, factory: TopicDeliveryFactory, config: Config, capabilities: Capabilities) -> None:
         super().__init__(config.clock)
+        self.handed_out = HandedOut()
         self.capabilities = capabilities
         self.opened: dict[str, int] = {}
         self.trackers: dict[str, SubscriptionTracker] = {}
@@ -118,7 +119,7 @@ class Adapter(ManualTimer):
     def get(self, handle: str, most: int) -> Any:
         """A view takes what is due."""
         tracker = self.trackers.get(handle)
-        return None if tracker is None else listed(tracker.get_scheduled_messages(most))
+        return None if tracker is None else self.handed_out.listed(tracker.get_scheduled_messages(most))
 
     def mark_delete(self, handle: str, ledger: int, entry: int) -> None:
         """A view's mark-delete position moves, and the cursor's where the view takes that over."""
@@ -199,6 +200,7 @@ class Adapter(ManualTimer):
         super().let_go()
         lives_on(self).given += map(ref, self.dispatchers.values())
         self.trackers, self.dispatchers, self.took = {}, {}, []
+        self.handed_out = HandedOut()
 
     def collect_garbage(self) -> None:
         """Collect garbage; a manager outside of Python has a method of its own for that."""

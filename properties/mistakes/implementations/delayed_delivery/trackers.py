@@ -43,6 +43,20 @@ class DuplicateCounted(TimeBucketTracker):
         super()._update_timer(now)
 
 
+@mutant("DD-20", shows="An answer that changes after it was given.")
+class HandsOutOneList(TimeBucketTracker):
+    """Every get fills and hands out the same list, so the list that the last get handed out changes."""
+
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._given: list[Position] = []
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due."""
+        self._given[:] = super().get_scheduled_messages(max_messages)
+        return self._given
+
+
 # ---- Messages that are added together
 
 
