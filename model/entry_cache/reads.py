@@ -76,7 +76,10 @@ class Answers(Part):
 
     @rule("EC-47", source="RangeEntryCacheImpl, PR 24623", needs="reads")
     def populates(self, start: int) -> bool:
-        """The storage's answer is cached only if reads are expected; the cache asks for that once for each answer."""
+        """The storage's answer is cached only if reads are expected, its lowest entry first.
+
+        The cache asks for expected reads once for each answer.
+        """
         return start > 0
 
     @rule("EC-51", source="PendingReadsManager, PR 24623", needs="reads")
@@ -221,7 +224,10 @@ class Reads(Part):
 
     @rule("EC-51", needs="reads", when=lambda r, request, counts: len(request.listeners) > 1)
     def deliver(self, request: Request, counts: dict[int, Count | None]) -> None:
-        """A single listener gets the entries; several get copies, and the originals are freed without a read."""
+        """A single listener gets the entries; several get copies, and the originals are freed without a read.
+
+        Listeners are told in the order in which they came.
+        """
         for reader, first, last in [*request.listeners]:
             for entry, count in counts.items():
                 if self.answers.in_part(entry, first, last):
