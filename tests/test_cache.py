@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit import ONE_IN, replay
+from unusual.entry_cache import AnsweringCaches
 
 from broker_tck import fixtures
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, TopicCache
@@ -25,10 +26,10 @@ from broker_tck.properties.contracts.entry_cache.operations import Capabilities,
 from broker_tck.properties.contracts.entry_cache.reading import Answers
 from broker_tck.properties.contracts.entry_cache.reading_walk import drain_readers
 from broker_tck.properties.contracts.entry_cache.values import Tally, Value
-from broker_tck.properties.engine.check import record
+from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, bundled, declared, resolve
-from broker_tck.properties.engine.trace import load
+from broker_tck.properties.engine.trace import from_text, load
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.search.budget import Budget
@@ -368,3 +369,14 @@ def test_refused_readers_are_told_why() -> None:
     adapter.advance(1)
     adapter.timeouts()
     assert isinstance(told[0], TooManyRequestsException)
+
+
+@pytest.mark.parametrize(("factory", "held"), [(RemovalQueue, 2), (AnsweringCaches, 1)])
+def test_read_that_goes_on_and_one_that_fails_may_ask_for_the_same(factory: Any, held: int) -> None:
+    """What tells them apart is what the second reader still holds: it has an entry from the cache, or reads again."""
+    trace = from_text(
+        "entry-cache ideal; fetch 1 0 0 2 1 0; fetch 1 0 0 0 3 0; put 1 0 0 0 0; fetch 1 0 0 0 2 0; short 0 0"
+    )
+    adapter = CONTRACT.adapter(factory, trace.config, Capabilities())
+    assert first_difference(trace.operations, MODEL(trace.config), adapter) is None
+    assert adapter.seen()[1] == held

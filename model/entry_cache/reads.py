@@ -8,6 +8,7 @@ entry that a reader was given is an object of its own, which shares its count wi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from broker_tck.model.entry_cache.entries import Cached, Count
@@ -27,7 +28,7 @@ from broker_tck.model.entry_cache.readers import (
     runs,
 )
 from broker_tck.model.entry_cache.topics import size_of
-from broker_tck.model.reference import UNDEFINED, Allowed, either
+from broker_tck.model.reference import UNDEFINED, Allowed, as_allowed, either
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ class Reads(Part):
         """What happened since the last :meth:`tell`."""
         self.failed: dict[Reader, None] = {}
         """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
+        self.kept: tuple[Request, int, int] | None = None
+        """A storage read that goes on after an answer in part, how many entries it kept, and the last it had asked for.
+
+        Until references are counted: if a reader reads again, a read that fails may ask for the same.
+        """
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -244,10 +250,17 @@ class Reads(Part):
         """
         asks = self.rest(request, n)
 
+        upto = request.upto
+
         def permits(told: list[list[Any]]) -> bool:
             return asks.permits(told) or told == self.failing(request)
 
-        return asks._replace(permits=permits, says=f"{asks.says}, or what follows if the read fails")
+        def follow(told: list[list[Any]]) -> None:
+            asks.follow(told)
+            if request in self.pending.waiting and any(reader.partial for reader, *_ in request.listeners):
+                self.kept = request, n, upto
+
+        return asks._replace(permits=permits, follow=follow, says=f"{asks.says}, or what follows if the read fails")
 
     def part_of_rest_came(self, request: Request) -> Allowed:
         """A part of the rest has come, and the next one follows."""
@@ -358,9 +371,23 @@ class Reads(Part):
 
     def references(self) -> int | Allowed:
         """How many values are referred to. What came may be released when a part fails, or with the last part."""
-        kept = self.store.references
-        released = kept - sum(len(reader.got) for reader in self.failed)
-        return either(kept, released, self.release_early, f"{kept} or {released}") if released < kept else kept
+        held = self.store.references
+        released = held - sum(len(reader.got) for reader in self.failed)
+        answer = either(held, released, self.release_early, f"{held} or {released}") if released < held else held
+        if self.kept is None:
+            return answer
+        kept, self.kept = self.kept, None
+        permits = partial(self.failed_instead, *kept)
+        failed = Allowed(permits, lambda seen: as_allowed(self.references()).follow(seen), held, "")
+        return either(answer, failed, lambda: None, f"{as_allowed(answer).says or held}, or fewer if the read fails")
+
+    def failed_instead(self, request: Request, n: int, upto: int, seen: int) -> bool:
+        """Whether so many values are referred to if a read fails, which asks for the same as one that goes on."""
+        asks = ["asks", *request.order()[:4]]
+        self.pending.waiting.remove(request)
+        self.keep(request, request.came - n)
+        request.upto = upto
+        return self.failing(request) == [asks] and as_allowed(self.references()).permits(seen)
 
     def release_early(self) -> None:
         """What came is released now."""

@@ -578,4 +578,5 @@ class EntryCaches(Reference):
         sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
         if self.under_way:
             return sizes, UNDEFINED
-        return sizes, self.reads.references() if self.reads.failed else self.store.references
+        open_ones = self.reads.failed or self.reads.kept
+        return sizes, self.reads.references() if open_ones else self.store.references
