@@ -26,7 +26,8 @@ from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
 from broker_tck.spark_fuzz.driver.manifest import Goal, Pair
 from broker_tck.spark_fuzz.driver.merging import merge
 from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
-from broker_tck.spark_fuzz.executors.choosing import MASTER, PROCESSES, SPARK, Choice, executor
+from broker_tck.spark_fuzz.executors import PROCESSES, SPARK
+from broker_tck.spark_fuzz.executors.choosing import MASTER, Choice, executor
 from broker_tck.spark_fuzz.executors.session import need_spark
 
 WALK_MEMORY = 512
@@ -201,7 +202,7 @@ def fuzz_command(
     store = opened(where)
     store.check_new()
     with executor(choice, [pair.subject for pair in pairs], say) as made:
-        manifest = campaign(executor=made.name)
+        manifest = campaign(executor=made.name, way=made.way)
         with store.driven(manifest):
             totals = watched(made, store, plan.goal)
             return summarize(store, totals, plan.goal, as_json)
@@ -224,12 +225,15 @@ def resume(
 ) -> int:
     """Continue a campaign after its last completed round. You may choose another executor.
 
-    A limit counts from the start of the campaign. Without a limit, the campaign keeps its first ones.
+    By default, a campaign that processes of a machine began goes on in processes of this one. A limit counts from the
+    start of the campaign. Without a limit, the campaign keeps its first ones.
     """
     store = opened(where)
     manifest = resumable(store)
     store.check_idle()
     goal = Goal(rounds, seconds, until) if rounds or seconds or until else manifest.goal
+    if not any(choice) and manifest.way == PROCESSES:
+        choice = Choice(PROCESSES)
     with executor(choice, manifest.subjects, say) as made, store.driven():
         totals = watched(made, store, goal)
         return summarize(store, totals, goal, as_json)

@@ -27,8 +27,8 @@ from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
 from broker_tck.spark_fuzz.driver.manifest import FORMAT, Code, Manifest, Pair, code_here, decoded, encoded
 from broker_tck.spark_fuzz.driver.merging import check as check_mergeable
 from broker_tck.spark_fuzz.driver.merging import merged_manifest
-from broker_tck.spark_fuzz.executors import choosing, session
-from broker_tck.spark_fuzz.executors.choosing import PROCESSES, SPARK, Choice
+from broker_tck.spark_fuzz.executors import PROCESSES, SPARK, choosing, session
+from broker_tck.spark_fuzz.executors.choosing import Choice
 from broker_tck.spark_fuzz.executors.ship import KIT_PACKAGES, files, settings, ship
 from broker_tck.spark_fuzz.store.tables import Store
 

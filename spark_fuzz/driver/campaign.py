@@ -29,6 +29,7 @@ def planned(
     walk_seconds: float,
     walk_memory: int,
     executor: str,
+    way: str = "",
 ) -> Manifest:
     """The manifest of a campaign that begins now."""
     return Manifest(
@@ -43,6 +44,7 @@ def planned(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         executor=executor,
         goal=sizes.goal,
+        way=way,
     )
 
 

@@ -80,6 +80,8 @@ class Manifest(msgspec.Struct, frozen=True):
     executor: str
     """The executor of the first rounds; another one may continue."""
     goal: Goal
+    way: str = ""
+    """What that executor is: ``spark`` or ``processes``; empty in older campaigns."""
     merged: list[Manifest] = []
     """The manifests of the campaigns that were merged into this store. Such a store makes no rounds of its own."""
     format: int = FORMAT

@@ -10,10 +10,15 @@ from broker_tck.spark_fuzz.driver.manifest import Manifest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+SPARK, PROCESSES = "spark", "processes"
+"""The ways to run shards."""
+
 
 class Executor(Protocol):
     """Runs shards."""
 
+    way: str
+    """SPARK or PROCESSES."""
     name: str
     """Its description, in a few words."""
 

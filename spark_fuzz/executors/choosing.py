@@ -10,12 +10,11 @@ from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import NamedTuple
 
 from broker_tck.properties.errors import BadInput
-from broker_tck.spark_fuzz.executors import Executor
+from broker_tck.spark_fuzz.executors import PROCESSES, SPARK, Executor
 from broker_tck.spark_fuzz.executors.session import cache_folder, is_local, java, need_spark, session
 from broker_tck.spark_fuzz.executors.ship import settings as ship_settings
 from broker_tck.spark_fuzz.executors.ship import ship
 
-SPARK, PROCESSES = "spark", "processes"
 MASTER = "local[*]"
 LOST = re.compile(r" (TaskSetManager: Lost task|HealthTracker: Excluding|TaskSetExcludelist: Excluding)")
 """Lines of Spark's log about failed tasks and excluded executors."""

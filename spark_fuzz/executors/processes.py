@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.executors import PROCESSES
 from broker_tck.spark_fuzz.worker.task import Worker
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 class Processes:
     """So many worker processes. Shards are served first come, first served."""
+
+    way = PROCESSES
 
     def __init__(self, number: int) -> None:
         self.name = f"{number} processes"

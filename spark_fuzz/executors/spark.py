@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.executors import SPARK
 from broker_tck.spark_fuzz.store.reduce import MOST_SHAPES, OTHERS
 from broker_tck.spark_fuzz.store.rows import FINDING, KEYS, REFUSED, ROWS, UNFINISHED, names, trouble
 from broker_tck.spark_fuzz.worker.task import SCHEMA, Worker, batch_of
@@ -31,6 +32,8 @@ LACKING = re.compile(r"ModuleNotFoundError: (No module named '[\w.]+')")
 
 class Spark:
     """A session of Spark."""
+
+    way = SPARK
 
     def __init__(self, session: SparkSession, name: str) -> None:
         self.session = session

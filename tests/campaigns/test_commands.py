@@ -11,6 +11,7 @@ from conftest import Cli
 from broker_tck.spark_fuzz.driver.campaign import stop, totals_of
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.driver.totals import Totals
+from broker_tck.spark_fuzz.executors import choosing
 from broker_tck.spark_fuzz.store.tables import Store
 
 SMALL = ("--operations", "54000", "--shards", "4", "--rounds", "9", "--processes", "2", "--seed", "5")
@@ -43,6 +44,15 @@ def test_goal_that_is_reached_already_needs_no_round(cli: Cli, store: Path) -> N
     assert status == 1
     assert Store(str(store)).rounds() == before
     assert "DD-05 is broken by mutant:strict-rounded-down" in out
+
+
+def test_campaign_of_processes_is_resumed_by_processes(cli: Cli, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spark(*_: object) -> None:
+        raise AssertionError("nobody asked for Spark")
+
+    monkeypatch.setattr(choosing, "lacking", lambda: "")
+    monkeypatch.setattr(choosing, "spark", spark)
+    assert cli("fuzz", "resume", store, "--rounds", "1")[0] == 1
 
 
 def test_watch_tells_what_the_store_has(cli: Cli, store: Path) -> None:
