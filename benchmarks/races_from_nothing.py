@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 import click
 
-from broker_tck.cli.threads import java_of, subject_named
+from broker_tck.cli.threads import subject_named
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.program import replay_text
+from broker_tck.properties.threads.races import java_of
 from broker_tck.properties.threads.search import MOST_FAILING, Budget, Searcher
 from broker_tck.properties.threads.verdict import Promise, Verdict
 

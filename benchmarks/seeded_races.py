@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import click
 from racy_changes import Changes, Mutant
 
-from broker_tck.cli.threads import java_of, subject_named
+from broker_tck.cli.threads import subject_named
 from broker_tck.implementations.jvm.errors import guarded
 from broker_tck.implementations.jvm.held import read
 from broker_tck.implementations.jvm.java import java
@@ -32,6 +32,7 @@ from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.history import History, history_of
 from broker_tck.properties.threads.program import Program, replay_text
+from broker_tck.properties.threads.races import java_of
 from broker_tck.properties.threads.search import MOST_FAILING, Budget, Race, Searcher
 
 sys.path.append(str(Path(__file__).parents[1] / "docs"))

@@ -20,22 +20,18 @@ from broker_tck.cli.options import (
 )
 from broker_tck.cli.output import WIDTH, print_json, print_table, progress, written
 from broker_tck.cli.terminal import width_here
-from broker_tck.implementations.jvm.box import JavaBox
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.released import KINDS, NAME, RELEASE
-from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
-from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.survey import threads_call
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
-from broker_tck.properties.threads.drawn import drawn
-from broker_tck.properties.threads.program import Program, Schedule, promised, replayed
-from broker_tck.properties.threads.reduce import Reducer
-from broker_tck.properties.threads.search import Budget, Searched, Searcher
+from broker_tck.properties.threads.program import Program, Schedule, replayed
+from broker_tck.properties.threads.races import java_of, races_of
+from broker_tck.properties.threads.search import Budget, Searched
 
 SECONDS = 20
 HEAD = ["verdict", "subject", "profile", "programs", "schedules", "histories", "failing"]
@@ -140,10 +136,7 @@ def subjects_named(name: str) -> list[Subject]:
 def subject_named(name: str) -> Subject:
     """A subject that threads can call. Raises BadInput if threads cannot call the named one."""
     subject = of_threads_alone(name) or loaded(resolve_unloaded(name))
-    if not isinstance(subject.factory, JavaFactory | JavaBox):
-        such = "threads call only classes of a release, such as pulsar-5.0.1/range-cache, and boxes of your own"
-        raise BadInput(f"{name}: {such}")
-    promised(subject.contract)
+    java_of(subject)
     return subject
 
 
@@ -160,32 +153,22 @@ def of_threads_alone(name: str) -> Subject | None:
     return Subject(name, contract, factory, factory.profiles, contract.capabilities(**factory.capabilities))
 
 
-def java_of(subject: Subject) -> JavaFactory | JavaBox:
-    """The class of Java that a subject is."""
-    assert isinstance(subject.factory, JavaFactory | JavaBox)
-    return subject.factory
-
-
 def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -> Shown:
     """Search the races of a subject, and make them shorter."""
     under = known_profile(subject.contract, profile or subject.profiles[0])
     if not profile:
         tell_if_untried(subject)
     model = subject.contract.model(under)
-    java = java_of(subject)
-    explorer, apart = java.explorer, java.apart
-    searcher = Searcher(explorer, model, budget, seed)
-
-    def draw(number: int) -> Program:
-        choices = SeededChoices(walk_seed(seed, number))
-        return drawn(subject.contract, model, subject.capabilities, choices, apart)
-
     with progress(budget.programs or budget.seconds, subject.name) as tell:
-        found = searcher.search(
-            draw, lambda so_far, spent: tell(so_far.programs if budget.programs else spent, said(so_far))
+        found = races_of(
+            subject,
+            model,
+            budget,
+            seed,
+            lambda so_far, spent: tell(so_far.programs if budget.programs else spent, said(so_far)),
         )
-    least = [Reducer(race, searcher.likewise).reduced() for race in found.races.values()]
-    races = [race_result(subject, model, explorer, race.program, race.seen.schedule) for race in least]
+    explorer = java_of(subject).explorer
+    races = [race_result(subject, model, explorer, race.program, race.seen.schedule) for race in found.races.values()]
     return Shown(subject.name, under, found, races)
 
 

@@ -361,7 +361,7 @@ class Careful(Cursors):
 LACKING = {"ranks": False, "versions": False, "durables": False}
 
 
-def searched(box: Callable[[Any], Any], programs: int, seed: int = 0) -> tuple[Searcher, Searched]:
+def searched(box: Callable[[Any], Any], programs: int, seed: int = 0, first: int = 0) -> tuple[Searcher, Searched]:
     """Search the races of a container."""
     contract = contract_named("active-cursors")
     lacking = contract.capabilities(**LACKING)
@@ -371,7 +371,7 @@ def searched(box: Callable[[Any], Any], programs: int, seed: int = 0) -> tuple[S
         return drawn(contract, contract.specification, lacking, SeededChoices(walk_seed(seed, number)))
 
     told: list[int] = []
-    found = searcher.search(one, lambda so_far, _: told.append(so_far.programs))
+    found = searcher.search(one, lambda so_far, _: told.append(so_far.programs), first)
     assert told == [*range(1, programs + 1)]
     return searcher, found
 
@@ -389,6 +389,15 @@ def test_race_is_found_and_made_short() -> None:
     assert replay_text(race.program, race.seen.schedule) == SHORTEST
     told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
     assert told.story(100).splitlines() == STORY
+
+
+def test_ranges_of_programs_add_up() -> None:
+    whole, *parts = (searched(Cursors, *of)[1] for of in ((40,), (15,), (25, 0, 15)))
+    for name in ("programs", "schedules", "histories", "failing"):
+        assert getattr(whole, name) == sum(getattr(part, name) for part in parts) > 0
+    for promise, numbers in whole.breaking.items():
+        assert numbers == [number for part in parts for number in part.breaking.get(promise, [])]
+    assert whole.breaking.keys() == whole.races.keys()
 
 
 def test_names_numbers_and_configuration_are_made_plain() -> None:

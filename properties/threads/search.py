@@ -71,6 +71,8 @@ class Searched:
     """Seconds that the judge took."""
     failing: int = 0
     """Programs with a race."""
+    breaking: dict[Promise, list[int]] = field(default_factory=dict)
+    """The numbers of the programs that break each promise."""
     races: dict[Promise, Race] = field(default_factory=dict)
     """The least race of each promise."""
 
@@ -82,20 +84,25 @@ class Searcher:
         self.explorer, self.model, self.budget, self.seed = explorer, model, budget, seed
         self.found = Searched()
 
-    def search(self, draw: Callable[[int], Program], tell: Callable[[Searched, float], None]) -> Searched:
-        """Try program after program, until the budget is used up. ``tell`` gets what was found, and the seconds."""
+    def search(
+        self, draw: Callable[[int], Program], tell: Callable[[Searched, float], None], first: int = 0
+    ) -> Searched:
+        """Try program after program from one on, until the budget is used up.
+
+        ``tell`` gets what was found, and the seconds.
+        """
         found, budget, start = self.found, self.budget, perf_counter()
-        for number in count() if budget.programs is None else range(budget.programs):
+        for number in count(first) if budget.programs is None else range(first, first + budget.programs):
             if budget.seconds is not None and perf_counter() - start >= budget.seconds:
                 break
             program = draw(number)
             found.programs += 1
             if len(program.threads) > 1:
-                self.take(program)
+                self.take(number, program)
             tell(found, perf_counter() - start)
         return found
 
-    def take(self, program: Program) -> None:
+    def take(self, number: int, program: Program) -> None:
         """Try a program, and keep the races that need less than those before that break the same promise."""
         found, start = self.found, perf_counter()
         explored = self.explored(program, self.budget.preemptions)
@@ -106,6 +113,8 @@ class Searcher:
         found.failing += bool(races)
         found.running += between - start
         found.judging += perf_counter() - between
+        for promise in {race.verdict.promise for race in races}:
+            found.breaking.setdefault(promise, []).append(number)
         for race in races:
             known = found.races.get(race.verdict.promise)
             if known is None or race.effort < known.effort:
