@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from broker_tck.cli.output import print_json, print_table, progress
-from broker_tck.cli.terminal import report_here
+from broker_tck.cli.output import WIDTH, print_json, print_table, progress
+from broker_tck.cli.terminal import report_here, width_here
 from broker_tck.properties.errors import BadInput, Failed
-from broker_tck.properties.report.finding import FindingResult, finding_json, read
+from broker_tck.properties.report.finding import finding_json
+from broker_tck.properties.report.threads import RaceResult
 from broker_tck.properties.verdict import BROKEN, CONFORMS, NOT_ENOUGH, STATUS, at_most
 from broker_tck.spark_fuzz.driver.campaign import run
 from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
@@ -20,6 +22,9 @@ from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.executors.session import cause, need
 from broker_tck.spark_fuzz.report.words import counted
 from broker_tck.spark_fuzz.store.tables import Store
+
+if TYPE_CHECKING:
+    from broker_tck.spark_fuzz.report.stories import Found
 
 SHOWN = 5
 """Maximum number of findings that are printed; the report has all of them."""
@@ -72,10 +77,11 @@ def told(totals: Totals, goal: Goal | None = None) -> list[list[str]]:
     rounds = counted(totals.rounds, "round")
     if goal and goal.rounds:
         rounds = f"{totals.rounds:,} of {counted(goal.rounds, 'round')}"
-    found = [f"{totals.sum('states'):,} states", f"{counted(totals.sum('findings'), 'shape')} of findings"]
+    judged, steps, reached = (f"{totals.sum(name):,} {name}" for name in totals.manifest.counts)
+    found = [reached, f"{counted(totals.sum('findings'), 'shape')} of findings"]
     return [
         [rounds] if left is None else [rounds, f"{clock(left)} left"],
-        [f"{totals.sum('walks'):,} walks", f"{totals.sum('operations'):,} operations", f"{totals.rate:,.0f}/s"],
+        [judged, steps, f"{totals.rate:,.0f}/s"],
         [*found, f"failures < {at_most(totals.failure_bound)}"] if totals.failure_bound < 1 else found,
     ]
 
@@ -101,7 +107,7 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
         print_json(
             {
                 **totals_json(totals),
-                "findings": [*map(finding_json, findings)],
+                "findings": [*map(found_json, findings)],
                 "vacuous": {n.subject: v for n, v in vacuous.items() if v},
             }
         )
@@ -112,21 +118,32 @@ def summarize(store: Store, totals: Totals, goal: Goal, as_json: bool) -> int:
     return STATUS[NOT_ENOUGH if any(vacuous.values()) else CONFORMS]
 
 
-def shortest(store: Store) -> list[FindingResult]:
+def found_json(found: Found) -> dict[str, Any]:
+    """A finding as a JSON object."""
+    told: dict[str, Any] = msgspec.to_builtins(found) if isinstance(found, RaceResult) else finding_json(found)
+    return told
+
+
+def found_text(found: Found) -> str:
+    """A finding as text, for standard output."""
+    return found.story(width_here(WIDTH)) if isinstance(found, RaceResult) else report_here(found)
+
+
+def shortest(store: Store) -> list[Found]:
     """One finding for each subject and rule, the most frequent first."""
     from broker_tck.spark_fuzz.report.grouping import entries
+    from broker_tck.spark_fuzz.report.stories import read
 
     chosen = [entry.common[0].key for entry in entries(store.findings())]
     texts = store.texts(chosen) if chosen else {}
     return [read(texts[key]) for key in chosen]
 
 
-def print_summary(
-    store: Store, totals: Totals, findings: Sequence[FindingResult], vacuous: dict[Pair, list[str]]
-) -> None:
+def print_summary(store: Store, totals: Totals, findings: Sequence[Found], vacuous: dict[Pair, list[str]]) -> None:
     """Print the findings, then the table of the pairs."""
+    counts, walked = totals.manifest.counts, not totals.manifest.threads
     for finding in findings[:SHOWN]:
-        click.echo(report_here(finding) + "\n")
+        click.echo(found_text(finding) + "\n")
     if len(findings) > SHOWN:
         click.echo(f"and {len(findings) - SHOWN} more\n")
     rows = []
@@ -136,16 +153,13 @@ def print_summary(
             (
                 pair.subject,
                 pair.profile,
-                f"{of['walks']:,}",
-                f"{of['operations']:,}",
-                f"{of['states']:,}",
-                f"{of['failing']:,}",
-                ", ".join(vacuous[pair]) or "-",
+                *(f"{of[name]:,}" for name in (*counts, "failing")),
+                *[", ".join(vacuous[pair]) or "-"] * walked,
                 "-" if of["failing"] else f"< {at_most(pair_totals.failure_bound)}",
             )
         )
-    head = ["subject", "profile", "walks", "operations", "states", "failing", "not exercised", "failures"]
-    print_table("", head, rows, right=(2, 3, 4, 5, 7))
+    head = ["subject", "profile", *counts, "failing", *["not exercised"] * walked, "failures"]
+    print_table("", head, rows, right=(2, 3, 4, 5, len(head) - 1))
     click.echo(f"\n{totals_text(totals)}")
     if any(vacuous.values()):
         click.echo("some required rules never came up; the report says what to run next")
@@ -156,6 +170,7 @@ def print_summary(
 
 def totals_json(totals: Totals) -> dict[str, Any]:
     """The progress and results of a campaign as a JSON object."""
+    counts = totals.manifest.counts
     return {
         "contract": totals.manifest.contract,
         "seed": totals.manifest.seed,
@@ -163,12 +178,12 @@ def totals_json(totals: Totals) -> dict[str, Any]:
         "rounds": totals.rounds,
         "unfinished": totals.unfinished,
         "seconds": totals.seconds,
-        "operations_a_second": round(totals.rate),
+        f"{counts.steps}_a_second": round(totals.rate),
         "lanes": [
             {
                 "subject": pair.subject,
                 "profile": pair.profile,
-                **{name: of.figures[name] for name in ("walks", "operations", "failing", "states")},
+                **{name: of.figures[name] for name in (counts.judged, counts.steps, "failing", counts.reached)},
                 "shapes": of.figures["findings"],
                 "met": dict(sorted(of.met.items())),
                 "residual": None if of.figures["failing"] else of.failure_bound,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,16 @@ from broker_tck.cli.options import (
     seed_option,
     subject_option,
 )
+from broker_tck.cli.threads import budget_options
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.isolation.guard import SECONDS
+from broker_tck.properties.threads.races import java_of
+from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
 from broker_tck.spark_fuzz.driver.manifest import Goal, Pair
 from broker_tck.spark_fuzz.driver.merging import merge
-from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, sizes
+from broker_tck.spark_fuzz.driver.sizes import OPERATIONS, PROGRAMS, SHARD_PROGRAMS, sizes
 from broker_tck.spark_fuzz.executors import PROCESSES, SPARK
 from broker_tck.spark_fuzz.executors.choosing import MASTER, Choice, executor
 from broker_tck.spark_fuzz.executors.session import need_spark
@@ -36,6 +40,7 @@ Examples:
   broker-tck fuzz --store first
   broker-tck fuzz --plan --operations 1000000000
   broker-tck fuzz --store night --seconds 28800 --subject my_package.tracker:MyTracker
+  broker-tck fuzz --store races --threads --subject pulsar-5.0.1/range-cache --programs 100000
   broker-tck fuzz --store night --master spark://host:7077 --ship --shards 64
   broker-tck fuzz resume night --rounds 40
   broker-tck fuzz stop night
@@ -127,6 +132,12 @@ findings_option = click.option(
     type=click.IntRange(1),
     help=f"End after about this many operations. Default: {OPERATIONS:,}; no limit with --seconds or --until-findings.",
 )
+@click.option(
+    "--threads",
+    is_flag=True,
+    help=f"Search races of released Java classes, as the command `threads` does. Default: {PROGRAMS:,} programs.",
+)
+@budget_options
 @rounds_option
 @seconds_option
 @findings_option
@@ -166,6 +177,8 @@ def fuzz_command(
     profile: str | None,
     where: str | None,
     operations: int | None,
+    threads: bool,
+    budget: Budget,
     rounds: int | None,
     seconds: float | None,
     until: int | None,
@@ -179,17 +192,34 @@ def fuzz_command(
 ) -> int | None:
     """Run a campaign: random walks in rounds, on Spark or in processes of this machine.
 
-    Each shard of a round walks every subject, each in its own process. The store keeps every completed round, and
-    `resume` continues after the last one. The exit status is 1 if there is a finding or a shard could not be finished,
-    and 4 if the campaign ran its whole budget and a required rule never came up.
+    Each shard of a round walks every subject, each in its own process. With --threads, it searches races in programs
+    of its own. The store keeps every completed round, and `resume` continues after the last one. The exit status is 1
+    if there is a finding or a shard could not be finished, and 4 if the campaign ran its whole budget and a required
+    rule never came up.
     """
     if context.invoked_subcommand:
         return None
     contract = chosen_contract(contract_name, named)
     subjects = chosen_subjects(contract, named)
     pairs = list(dict.fromkeys(Pair(s.name, p) for s in subjects for p in chosen_profiles(s, profile)))
-    plan = sizes(operations, rounds, shards, seconds, until)
-    campaign = partial(planned, contract, pairs, plan, seed=seed, walk_seconds=walk_seconds, walk_memory=walk_memory)
+    limits = rounds, shards, seconds, until
+    if threads:
+        see_races(named, operations is not None or plan_only)
+        plan = sizes(budget.programs, *limits, PROGRAMS, SHARD_PROGRAMS)
+    elif budget == Budget():
+        plan = sizes(operations, *limits)
+    else:
+        raise BadInput("--programs, --preemptions, --schedules and --drawn are for --threads, which is missing")
+    campaign = partial(
+        planned,
+        contract,
+        pairs,
+        plan,
+        seed=seed,
+        walk_seconds=walk_seconds,
+        walk_memory=walk_memory,
+        threads=budget if threads else None,
+    )
     if plan_only:
         from broker_tck.cli.plans import print_plan
 
@@ -206,6 +236,14 @@ def fuzz_command(
         with store.driven(manifest):
             totals = watched(made, store, plan.goal)
             return summarize(store, totals, plan.goal, as_json)
+
+
+def see_races(named: Sequence[Subject], of_walks: bool) -> None:
+    """Raise BadInput if subjects have no races to search, or if options are of walks."""
+    if of_walks or not named:
+        raise BadInput("--threads needs --subject, and takes neither --operations nor --plan; --programs limits it")
+    for subject in named:
+        java_of(subject)
 
 
 @fuzz_command.command("resume", epilog=RESUME_EXAMPLES)

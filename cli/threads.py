@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
 from typing import Any, NamedTuple
 
 import click
@@ -45,6 +47,45 @@ Examples:
 """
 
 
+BUDGET_OPTIONS = (
+    click.option("--programs", type=click.IntRange(1), help="Number of programs for each subject."),
+    click.option(
+        "--preemptions",
+        default=Budget.preemptions,
+        show_default=True,
+        type=click.IntRange(0, 5),
+        help="Maximum of preemptions in a schedule.",
+    ),
+    click.option(
+        "--schedules",
+        default=Budget.schedules,
+        show_default=True,
+        type=click.IntRange(1),
+        help="Maximum of schedules for each program.",
+    ),
+    click.option(
+        "--drawn",
+        default=Budget.drawn,
+        show_default=True,
+        type=click.IntRange(0),
+        help="Random schedules for each program.",
+    ),
+)
+
+
+def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that limit a search of races, as one argument ``budget``."""
+
+    @wraps(command)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        names = ("programs", "preemptions", "schedules", "drawn")
+        return command(*arguments, budget=Budget(**{name: options.pop(name) for name in names}), **options)
+
+    for option in reversed(BUDGET_OPTIONS):
+        limited = option(limited)
+    return limited
+
+
 class Shown(NamedTuple):
     """What a search came to for one subject."""
 
@@ -68,17 +109,12 @@ class Shown(NamedTuple):
 @java_options
 @profile_option
 @click.option("--replay", "text", metavar="TEXT", help="Run one program under one schedule: 'PROGRAM @ SCHEDULE'.")
-@click.option("--programs", type=click.IntRange(1), help="Number of programs for each subject.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
     help=f"Time for each subject. Default: {SECONDS}, or no limit with --programs.",
 )
-@click.option("--preemptions", default=2, show_default=True, type=click.IntRange(0, 5), help="Maximum of preemptions.")
-@click.option("--schedules", default=1_000, show_default=True, type=click.IntRange(1), help="Maximum for each program.")
-@click.option(
-    "--drawn", default=0, show_default=True, type=click.IntRange(0), help="Random schedules for each program."
-)
+@budget_options
 @seed_option
 @json_option
 @output_option("Also write the races as one HTML page, with the threads side by side.", "--html")
@@ -86,11 +122,8 @@ def threads_command(
     named: tuple[str, ...],
     profile: str | None,
     text: str | None,
-    programs: int | None,
     seconds: float | None,
-    preemptions: int,
-    schedules: int,
-    drawn: int,
+    budget: Budget,
     seed: int,
     as_json: bool,
     html: str | None,
@@ -111,8 +144,7 @@ def threads_command(
     subjects = [subject for name in dict.fromkeys(named) for subject in subjects_named(name)]
     if run:
         return replay(subjects, *run, as_json, html)
-    seconds = SECONDS if programs is None and seconds is None else seconds
-    budget = Budget(programs, seconds, preemptions, schedules, drawn)
+    budget = replace(budget, seconds=SECONDS if budget.programs is None and seconds is None else seconds)
     shown = [searched(subject, profile, budget, seed) for subject in subjects]
     print_json({"subjects": [shown_json(each) for each in shown]}) if as_json else print_shown(shown)
     races = [race for each in shown for race in each.races]

@@ -21,9 +21,10 @@ from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.engine.walk import Walk
-from broker_tck.properties.report.finding import FindingResult, finding_json, read
+from broker_tck.properties.report.finding import FindingResult, finding_json
 from broker_tck.properties.report.lines import lines
 from broker_tck.properties.report.made import finding_result
+from broker_tck.spark_fuzz.report.stories import read
 
 HERE = __name__
 
@@ -211,7 +212,9 @@ def test_wrong_answer_is_a_finding_in_every_form(row: str) -> None:
     assert finding
     told = finding_json(finding_result(finding))
     kept = {name: value for name, value in told.items() if name in FindingResult.__struct_encode_fields__}
-    assert read(json.dumps(kept)).lines[-1].seen.startswith(seen[:2])
+    again = read(json.dumps(kept))
+    assert isinstance(again, FindingResult)
+    assert again.lines[-1].seen.startswith(seen[:2])
     assert told["text"].encode()
 
 

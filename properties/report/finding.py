@@ -5,7 +5,6 @@ Reports, JSON documents and the stores of campaigns hold this record.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
@@ -108,11 +107,6 @@ class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"<Finding {' or '.join(self.rules)}: {shorten(self.diagnosis, SHORT, placeholder=' …')}>"
-
-
-def read(text: str) -> FindingResult:
-    """A finding from JSON. A subject's text may hold half a character, which only the standard library reads."""
-    return msgspec.convert(json.loads(text), FindingResult)
 
 
 def finding_json(finding: FindingResult) -> dict[str, Any]:

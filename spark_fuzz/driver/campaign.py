@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 
 from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver.fingerprint import kit_version
 from broker_tck.spark_fuzz.driver.manifest import Code, Goal, Manifest, Pair, code_here
 from broker_tck.spark_fuzz.driver.rounds import AHEAD, Rounds
@@ -30,14 +32,15 @@ def planned(
     walk_memory: int,
     executor: str,
     way: str = "",
+    threads: Budget | None = None,
 ) -> Manifest:
-    """The manifest of a campaign that begins now."""
+    """The manifest of a campaign that begins now. With a budget for each program, it searches races."""
     return Manifest(
         contract=contract.name,
         pairs=pairs,
         seed=seed,
         shards=sizes.shards,
-        operations=sizes.operations,
+        operations=0 if threads else sizes.share,
         walk_seconds=walk_seconds,
         walk_memory=walk_memory,
         code=code_of(pairs),
@@ -45,6 +48,7 @@ def planned(
         executor=executor,
         goal=sizes.goal,
         way=way,
+        threads=threads and replace(threads, programs=sizes.share),
     )
 
 

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.rulebook import rulebook
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
+from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver.fingerprint import kit_digest, libraries, python_version, subject_digests, versions
 
 FORMAT = 2
 """The version of the store's layout."""
 
 
+class Counts(NamedTuple):
+    """The names of what a campaign counts of each pair."""
+
+    judged: str
+    steps: str
+    reached: str
+
+
+WALKS = Counts("walks", "operations", "states")
+RACES = Counts("programs", "schedules", "histories")
+
+
 class Pair(msgspec.Struct, frozen=True):
-    """A subject under a profile: each shard walks every pair."""
+    """A subject under a profile: each shard walks every pair, or searches its races."""
 
     subject: str
     profile: str
@@ -82,14 +97,29 @@ class Manifest(msgspec.Struct, frozen=True):
     goal: Goal
     way: str = ""
     """What that executor is: ``spark`` or ``processes``; empty in older campaigns."""
+    threads: Budget | None = None
+    """How far a shard searches the races of each pair; None: it walks."""
     merged: list[Manifest] = []
     """The manifests of the campaigns that were merged into this store. Such a store makes no rounds of its own."""
     format: int = FORMAT
 
     @property
+    def counts(self) -> Counts:
+        """What it counts."""
+        return RACES if self.threads else WALKS
+
+    @property
+    def programs(self) -> int:
+        """Number of programs that a shard tries on each pair."""
+        return (self.threads and self.threads.programs) or 0
+
+    @property
     def shard_seconds(self) -> float:
         """Maximum time of a shard, in seconds. It is far longer than a shard with many reductions takes."""
-        return 120 + self.operations / 200 + len(self.pairs) * (60 + 4 * self.walk_seconds)
+        steps = self.operations
+        if self.threads:
+            steps = len(self.pairs) * self.programs * (self.threads.schedules + self.threads.drawn)
+        return 120 + steps / 200 + len(self.pairs) * (60 + 4 * self.walk_seconds)
 
     @property
     def subjects(self) -> list[str]:

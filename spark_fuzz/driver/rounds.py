@@ -19,7 +19,7 @@ from broker_tck.spark_fuzz.executors import Executor
 from broker_tck.spark_fuzz.store.reduce import reduced
 from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, ROWS, UNFINISHED, UNFIT, arrow_schema
 from broker_tck.spark_fuzz.store.tables import Store
-from broker_tck.spark_fuzz.worker.shard import shard_seed
+from broker_tck.spark_fuzz.worker.shard import share_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,8 +108,8 @@ class Rounds:
 
     def unfinished(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
         """The row of a shard that was given up."""
-        seed = shard_seed(self.manifest, number, row["shard"])
-        return {**row, "kind": UNFINISHED, "key": f"round {number}, {row['key']}, seed {seed}"}
+        share = share_of(self.manifest, number, row["shard"])
+        return {**row, "kind": UNFINISHED, "key": f"round {number}, {row['key']}, {share}"}
 
     def check(self, number: int, rows: pa.Table) -> None:
         """Raise Failed if an executor lost shards, or ran one twice."""

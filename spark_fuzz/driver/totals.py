@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_tck.properties.search.run import failure_bound
-from broker_tck.spark_fuzz.driver.manifest import Goal, Manifest, Pair
+from broker_tck.spark_fuzz.driver.manifest import RACES, WALKS, Goal, Manifest, Pair
 from broker_tck.spark_fuzz.report import facts
 from broker_tck.spark_fuzz.store.rows import FIGURE, NEW_FINDINGS, NEW_STATES, ROUND, RULE, UNFINISHED
 
@@ -20,14 +20,14 @@ class PairTotals:
     """The results of a pair."""
 
     figures: Counter[str] = field(default_factory=Counter)
-    """``walks``, ``operations``, ``counted``, ``failing``, ``milliseconds``, ``states`` and ``findings``."""
+    """What the campaign counts, ``counted``, ``failing``, ``milliseconds`` and ``findings``."""
     met: Counter[str] = field(default_factory=Counter)
     """How often the condition of each rule was met in walks that were counted."""
 
     @property
     def failure_bound(self) -> float:
-        """With 95 % confidence, fewer than this share of walks fail, as long as none has."""
-        return failure_bound(self.figures["walks"])
+        """With 95 % confidence, fewer than this share of walks, or programs, fail, as long as none has."""
+        return failure_bound(self.figures[WALKS.judged] + self.figures[RACES.judged])
 
 
 @dataclass
@@ -69,8 +69,8 @@ class Totals:
 
     @property
     def rate(self) -> float:
-        """Operations a second by the clock."""
-        return self.sum("operations") / self.seconds if self.seconds else 0.0
+        """Operations, or schedules, a second by the clock."""
+        return self.sum(self.manifest.counts.steps) / self.seconds if self.seconds else 0.0
 
     @property
     def failure_bound(self) -> float:
@@ -78,9 +78,9 @@ class Totals:
         return max((t.failure_bound for t in self.pairs.values() if not t.figures["failing"]), default=1.0)
 
     def vacuous(self, pair: Pair) -> list[str]:
-        """The required rules that a pair did not exercise. A failing pair need not exercise all."""
+        """The required rules that a pair did not exercise. A failing pair need not exercise all, threads need none."""
         totals = self.pairs[pair]
-        if totals.figures["failing"]:
+        if totals.figures["failing"] or self.manifest.threads:
             return []
         counts, replaced = (
             facts.met(self.manifest.contract, pair.subject, pair.profile, totals.met),

@@ -27,13 +27,17 @@ def after_findings(report: Report, replays: Mapping[int, str]) -> Iterator[Step]
     """Replay the most frequent finding, fix it, check the subject."""
     if not report.entries:
         return
-    first = report.entries[0]
+    first, one = report.entries[0], report.one
     if 0 in replays:
-        why = f"{counted(first.walks, 'walk')} failed like this, more than like any other."
-        yield Step(f"Replay {first.place.rule} on {first.place.subject}", why, replays[0])
+        why = f"{counted(first.walks, one)} failed like this, more than like any other."
+        what = "the race" if report.manifest.threads else first.place.rule
+        yield Step(f"Replay {what} on {first.place.subject}", why, replays[0])
     broken = list(dict.fromkeys(entry.place.subject for entry in report.entries))
     why = "A check takes seconds. A walk ends at its first failure, so a fix may uncover another one."
     command = f"broker-tck check --subject {shlex.quote(broken[0])}"
+    if report.manifest.threads:
+        why = "This takes seconds. Each replay line must then say that the model allows the history."
+        command = f"broker-tck threads --subject {shlex.quote(broken[0])}"
     yield Step(f"After the fix, check {listed(broken)} before the next campaign", why, command)
 
 
@@ -66,12 +70,10 @@ def go_on(report: Report) -> Iterator[Step]:
     """Go on with this seed, or with another one if its walks reach little that is new."""
     growing = [pair for pair in report.pairs if pair.growing]
     if not report.total("walks"):
-        yield Step("Run the campaign", "No walk was run yet.", resume(report))
+        yield Step("Run the campaign", f"No {report.one} was run yet.", resume(report))
     elif report.small:
-        why = (
-            f"Too few walks were counted to judge rules: each pair needs {FEW}. "
-            f"This takes about {report.enough_rounds} rounds in all."
-        )
+        why = f"Too few {report.manifest.counts.judged} were counted: each pair needs {FEW}. "
+        why += f"This takes about {report.enough_rounds} rounds in all."
         yield Step("Run a larger campaign", why, resume(report, report.enough_rounds))
     elif growing:
         most = max(growing, key=lambda pair: pair.curve.last or 0.0)
@@ -79,7 +81,7 @@ def go_on(report: Report) -> Iterator[Step]:
         why = f"{named(most.name)} reached {part} of its states in the last tenth of its operations: there are more."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
     elif any(pair.curve.last is None for pair in report.pairs):
-        why = "Twice the walks exclude failures that are half as frequent."
+        why = f"Twice the {report.manifest.counts.judged} exclude failures that are half as frequent."
         yield Step("Go on with this campaign", why, resume(report, 2 * report.figures.rounds))
     else:
         command, other = another(report)
@@ -109,7 +111,9 @@ def another(report: Report) -> tuple[str, str]:
     """The command that starts a campaign with a new seed, and its store."""
     seed = max([report.manifest.seed, *(each.seed for each in report.manifest.merged)]) + 1
     store = beside(report, seed)
-    return f"broker-tck fuzz --seed {seed} --store {shlex.quote(store)}", store
+    named = [word for name in report.manifest.subjects for word in ("--subject", name)]
+    kind = ["--threads", *named] if report.manifest.threads else []
+    return shlex.join(["broker-tck", "fuzz", *kind, "--seed", str(seed), "--store", store]), store
 
 
 def beside(report: Report, name: object) -> str:

@@ -56,7 +56,7 @@ class RuleFigures:
 
 @dataclass(frozen=True)
 class Pair:
-    """The figures of a pair."""
+    """The figures of a pair. In a search of races, its walks are programs, all counted; its operations, schedules."""
 
     name: PairKey
     walks: int
@@ -121,6 +121,11 @@ class Report:
         return sum(getattr(pair, name) for pair in self.pairs)
 
     @property
+    def one(self) -> str:
+        """What is judged as a whole: a walk, or a program."""
+        return self.manifest.counts.judged.removesuffix("s")
+
+    @property
     def broken(self) -> bool:
         """Whether something failed, or a shard could not be finished."""
         return bool(self.entries or self.total("failing") or self.figures.unfinished)
@@ -159,7 +164,8 @@ class Report:
 def report_of(source: Store, where: str) -> Report:
     """Compute the report on a store; ``where`` is the store's name in commands."""
     manifest = source.manifest
-    figures, rules = Figures(source.figures(), len(manifest.pairs)), CONTRACTS[manifest.contract].rules
+    figures = Figures(source.figures(), len(manifest.pairs), manifest.counts.steps)
+    rules = CONTRACTS[manifest.contract].rules
     found = entries(source.findings(figures.end))
     return Report(manifest, where, rules, pairs_of(manifest, figures, rules, found), found, figures)
 
@@ -168,12 +174,14 @@ def pairs_of(manifest: Manifest, figures: Figures, known: Mapping[str, Rule], fo
     """Each pair of the manifest, with the entries that are its own."""
     counts, met = (figures.sums(kind, *PAIR, "name") for kind in ("figure", "rule_walks"))
     curves, heat, pairs = figures.curves(), figures.heat(), []
+    judged, steps, _ = manifest.counts
+    named = {"walks": judged, "operations": steps, "counted": judged if manifest.threads else "counted"}
     for name in ((pair.subject, pair.profile) for pair in manifest.pairs):
-        own = {each: counts.get((*name, each), 0) for each in COUNTS}
+        own = {each: counts.get((*name, named.get(each, each)), 0) for each in COUNTS}
         mine = [entry for entry in found if entry.place[:2] == name]
         broken, replaced = {e.place.rule: e.walks for e in mine}, facts.replaced(manifest.contract, name[1])
         rules = []
-        for rule in facts.required(manifest.contract, *name):
+        for rule in () if manifest.threads else facts.required(manifest.contract, *name):
             parts = [(*name, part) for part in facts.names(manifest.contract, *name, rule)]
             keys = parts if any(part in met for part in parts) else [(*name, rule)]
             count = min(met.get(key, 0) for key in keys)

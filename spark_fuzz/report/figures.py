@@ -48,9 +48,13 @@ class Machine:
 
 
 class Figures:
-    """The table of a campaign's figures. Its rounds are in columns; with more pairs, there are fewer columns."""
+    """The table of a campaign's figures. Its rounds are in columns; with more pairs, there are fewer columns.
 
-    def __init__(self, table: Any, pairs: int) -> None:
+    ``steps`` is what speed is measured in: operations, or schedules.
+    """
+
+    def __init__(self, table: Any, pairs: int, steps: str = "operations") -> None:
+        self.steps = steps
         span = pc.min_max(table["round"]).as_py()
         self.first: int = span["min"] or 0
         self.rounds: int = 0 if span["max"] is None else span["max"] - self.first + 1
@@ -109,7 +113,7 @@ class Figures:
     @cached_property
     def speeds(self) -> list[float]:
         """Operations a second by the clock, by column."""
-        operations = self.by_column("figure", "name").get(("operations",), [0] * self.columns)
+        operations = self.by_column("figure", "name").get((self.steps,), [0] * self.columns)
         return [*map(rate, operations, self.milliseconds)]
 
     @cached_property
@@ -118,8 +122,8 @@ class Figures:
         did = self.by_column("machine", "key", "name")
         machines = []
         for host in dict.fromkeys(host for host, _ in did):
-            shards, operations, time = (sum(did[host, name]) for name in ("shards", "operations", "milliseconds"))
-            speeds = [*map(rate, did[host, "operations"], self.milliseconds)]
+            shards, operations, time = (sum(did[host, name]) for name in ("shards", self.steps, "milliseconds"))
+            speeds = [*map(rate, did[host, self.steps], self.milliseconds)]
             machines.append(Machine(host, shards, operations, time, speeds))
         return sorted(machines, key=lambda machine: -machine.operations)
 

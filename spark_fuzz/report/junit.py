@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from broker_tck.properties.report.finding import story
 from broker_tck.spark_fuzz.report.data import Pair, Report, report_of
 from broker_tck.spark_fuzz.report.grouping import Entry, Place
 from broker_tck.spark_fuzz.report.rendering import rendered
-from broker_tck.spark_fuzz.report.stories import Story, story_of
+from broker_tck.spark_fuzz.report.stories import RaceStory, Story, story_of
 from broker_tck.spark_fuzz.report.words import counted
 from broker_tck.spark_fuzz.store.tables import Store
 
@@ -40,13 +39,13 @@ def junit_xml(source: Store) -> str:
     return rendered("junit.xml", manifest=report.manifest, suites=suites)
 
 
-def cases(report: Report, pair: Pair, told: Mapping[Place, Story | None]) -> Iterator[Case]:
+def cases(report: Report, pair: Pair, told: Mapping[Place, Story | RaceStory | None]) -> Iterator[Case]:
     """A test case for each rule of a pair, and for each other rule that it breaks."""
     broken = {entry.place.rule: entry for entry in pair.entries}
     for rule in sorted({*pair.met, *broken}):
         name = f"{rule} {report.rules[rule].sentence}" if rule in report.rules else rule
         if rule in broken:
-            yield failed(name, broken[rule], told.get(broken[rule].place))
+            yield failed(name, report.one, broken[rule], told.get(broken[rule].place))
         elif rule in pair.missing:
             says = "not counted yet" if pair.small else "never exercised"
             yield Case(name, SKIPPED, f"{says} in {counted(pair.counted, 'counted walk')}")
@@ -54,7 +53,7 @@ def cases(report: Report, pair: Pair, told: Mapping[Place, Story | None]) -> Ite
             yield Case(name)
 
 
-def failed(name: str, entry: Entry, told: Story | None) -> Case:
+def failed(name: str, one: str, entry: Entry, told: Story | RaceStory | None) -> Case:
     """The test case of a finding."""
-    says = f"{counted(entry.walks, 'walk')} failed, in {counted(entry.shapes, 'shape')}; first in round {entry.first}"
-    return Case(name, FAILURE, says, story(told.found) if told else says)
+    says = f"{counted(entry.walks, one)} failed, in {counted(entry.shapes, 'shape')}; first in round {entry.first}"
+    return Case(name, FAILURE, says, told.text if told else says)

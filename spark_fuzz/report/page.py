@@ -50,12 +50,12 @@ def headline(report: Report) -> str:
         subjects, failing = {entry.place.subject for entry in report.entries}, report.total("failing")
         said = [f"{words.counted(len(report.entries), 'finding')} in {words.counted(len(subjects), 'subject')}"]
         if not subjects:
-            said = [words.counted(failing, "failing walk")] * bool(failing) + ["no finding"]
+            said = [words.counted(failing, f"failing {report.one}")] * bool(failing) + ["no finding"]
         if report.figures.unfinished:
             said.append(f"{words.counted(len(report.figures.unfinished), 'shard')} not finished")
         return ", ".join(said).capitalize()
     if not report.total("walks"):
-        return "No walk was run"
+        return f"No {report.one} was run"
     bound = f"failures < {at_most(max(pair.failure_bound for pair in report.pairs))}"
     if report.never:
         return f"No finding, but {words.counted(len(report.never), 'rule')} never exercised; {bound}"
@@ -78,12 +78,12 @@ def states_plot(pairs: Sequence[Pair]) -> str:
 
 
 def speeds_plot(report: Report) -> str:
-    """The plot of the operations a second by the clock: all, then by machine; empty if there are none."""
-    speeds, machines = report.figures.speeds, report.figures.machines
+    """The plot of the speed by the clock: of all, then by machine; empty if there is none."""
+    speeds, machines, steps = report.figures.speeds, report.figures.machines, report.figures.steps
     if not any(speeds):
         return ""
     rounds = [(low + high) / 2 for low, high in report.figures.spans]
     several = [machine.speeds for machine in machines[: LINES - 1]] if len(machines) > 1 else []
-    says = f"Between {min(speeds):,.0f} and {max(speeds):,.0f} operations a second."
+    says = f"Between {min(speeds):,.0f} and {max(speeds):,.0f} {steps} a second."
     lines = [(rounds, each) for each in (speeds, *several)]
-    return plots.lines_plot("speed", "Operations a second, over the rounds", "round", lines, says)
+    return plots.lines_plot("speed", f"{steps.capitalize()} a second, over the rounds", "round", lines, says)

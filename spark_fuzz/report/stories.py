@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
-from broker_tck.properties.report.finding import FindingResult, read
+import msgspec
+
+from broker_tck.properties.report.finding import FindingResult
+from broker_tck.properties.report.lines import WIDTH
+from broker_tck.properties.report.threads import RaceResult
 from broker_tck.spark_fuzz.report.grouping import Entry, Shape
 from broker_tck.spark_fuzz.report.words import clipped, visible
 from broker_tck.spark_fuzz.store.rows import Key
 from broker_tck.spark_fuzz.store.tables import Store
 
+Found = FindingResult | RaceResult
 MOST_ENTRIES = 60
 """Maximum number of entries that are shown in full."""
 MOST_STORIES = 120
@@ -47,6 +53,11 @@ class Story:
         return visible(self.found.replay)
 
     @property
+    def text(self) -> str:
+        """It as text."""
+        return self.found.story
+
+    @property
     def diagnosis(self) -> str:
         """What went wrong; then a note, if the trace was not reduced, or not completely."""
         said = (self.found.what, self.found.diagnosis, self.found.note or self.found.unfinished)
@@ -60,11 +71,39 @@ class Story:
 
 
 @dataclass(frozen=True)
+class RaceStory:
+    """A failure report on a race, with its table of threads."""
+
+    shape: Shape
+    found: RaceResult
+
+    @property
+    def replay(self) -> str:
+        """The command that shows it again."""
+        return visible(self.found.replay)
+
+    @property
+    def text(self) -> str:
+        """It as text."""
+        return self.found.story(WIDTH)
+
+    @property
+    def threads(self) -> list[list[str]]:
+        """The lines of the table: a cell for each thread."""
+        return [[visible(clipped(cell, CELL)) for cell in line] for line in self.found.threads]
+
+    @property
+    def room(self) -> int:
+        """The bytes of the page that it takes, about."""
+        return 2_000 + 2 * len(self.replay) + sum(80 + len(cell) for line in self.threads for cell in line)
+
+
+@dataclass(frozen=True)
 class Told:
     """An entry with the failure reports that the page has room for."""
 
     entry: Entry
-    stories: Sequence[Story]
+    stories: Sequence[Story | RaceStory]
 
     @property
     def rest(self) -> tuple[int, int]:
@@ -78,7 +117,7 @@ def told(source: Store, entries: Sequence[Entry]) -> list[Told]:
     in_turns = (shape for turn in zip_longest(*(entry.common for entry in shown)) for shape in turn if shape)
     wanted = [*islice(in_turns, MOST_STORIES)]
     texts = source.texts([shape.key for shape in wanted])
-    chosen: dict[Key, Story] = {}
+    chosen: dict[Key, Story | RaceStory] = {}
     room = ROOM
     for shape in wanted:
         story = story_of(shape, texts)
@@ -88,12 +127,18 @@ def told(source: Store, entries: Sequence[Entry]) -> list[Told]:
     return [Told(e, [chosen[s.key] for s in e.common if s.key in chosen]) for e in shown]
 
 
-def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | None:
+def story_of(shape: Shape, texts: Mapping[Key, str]) -> Story | RaceStory | None:
     """The failure report of a shape; None if the store has no text of it."""
     if shape.key not in texts:
         return None
     found = read(texts[shape.key])
-    return Story(shape, found, lines_of(found.lines))
+    return RaceStory(shape, found) if isinstance(found, RaceResult) else Story(shape, found, lines_of(found.lines))
+
+
+def read(text: str) -> Found:
+    """A finding from JSON. A subject's text may hold half a character, which only the standard library reads."""
+    told = json.loads(text)
+    return msgspec.convert(told, RaceResult) if "schedule" in told else msgspec.convert(told, FindingResult)
 
 
 def lines_of(lines: Sequence[Sequence[str]]) -> list[Line]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIGURE, RULE, RULE_WALKS, STATE, FINDING, MACHINE = "figure", "rule", "rule_walks", "state", "finding", "machine"
-"""Kinds of rows. A finding is a failing walk or several alike; all others are counts."""
+"""Kinds of rows. A finding is a failing walk, or program, or several alike; all others are counts."""
 REFUSED, UNFIT, UNFINISHED = "refused", "unfit", "unfinished"
 """Kinds of rows of a shard that was not walked: the executor has other code; no executor can make the subject; the
 shard ended or took too long."""
@@ -25,15 +25,15 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     subject: str
     profile: str
     name: str
-    """The figure, the rule's number, the state's kind of operation, the rules that a finding names, or why a shard was
-    not walked."""
+    """The figure, the rule's number, the state's kind of operation, the rules that a finding names, or the promise that
+    a race breaks, or why a shard was not walked."""
     key: str = ""
     """The abstract state, the shape of a finding's trace, the name of a machine, or a shard with its seed."""
     count: int = 0
     walk: str = ""
-    """The seed of the walk that found it; a number of more than 64 bits."""
+    """The seed of the walk that found it, a number of more than 64 bits; or the number of the program."""
     length: int = 0
-    """The operations of a finding's trace."""
+    """The operations of a finding's trace, or program."""
     text: str = ""
     """A finding as JSON."""
 

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from broker_tck.properties.errors import BadInput
+from broker_tck.properties.errors import BadInput, Failed
 from broker_tck.properties.search.isolation.guard import Orphaned
 from broker_tck.spark_fuzz.driver.manifest import Code, Manifest, code_here
 from broker_tck.spark_fuzz.store.rows import REFUSED, UNFINISHED, UNFIT, Row, trouble
@@ -66,6 +66,8 @@ def rows(request: Request) -> list[Row]:
         return [*shard_rows(manifest, number, shard, sys.stdin)]
     except BadInput as error:
         return [trouble(UNFIT, str(error), shard)]
+    except Failed as error:
+        return [trouble(UNFINISHED, str(error), shard)]
 
 
 @lru_cache(maxsize=8)  # the code of a process does not change

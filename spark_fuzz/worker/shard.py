@@ -29,6 +29,7 @@ from broker_tck.spark_fuzz.driver.manifest import Manifest, Pair
 from broker_tck.spark_fuzz.store.rows import FIGURE, RULE, RULE_WALKS, STATE, Row
 from broker_tck.spark_fuzz.worker.findings import Finder
 from broker_tck.spark_fuzz.worker.pair_results import Failing, PairResults, Part
+from broker_tck.spark_fuzz.worker.races import programs_of, race_rows
 
 COUNTED = 64
 """One walk out of this number counts rules and states, and is judged by the invariants."""
@@ -138,10 +139,21 @@ def shard_seed(manifest: Manifest, round_number: int, shard: int) -> int:
     return (manifest.seed << 64) + (round_number << 24) + shard
 
 
+def share_of(manifest: Manifest, round_number: int, shard: int) -> str:
+    """What is a shard's own in a round, in words."""
+    if not manifest.threads:
+        return f"seed {shard_seed(manifest, round_number, shard)}"
+    numbers = programs_of(manifest, round_number, shard)
+    return f"programs {numbers.start} to {numbers.stop - 1}"
+
+
 def shard_rows(manifest: Manifest, round_number: int, shard: int, parent: Any = None) -> Iterator[Row]:
     """The rows of a shard in a round. ``parent`` is a stream that ends when no process waits for the rows any more."""
     seed = shard_seed(manifest, round_number, shard)
     for pair in manifest.pairs:
+        if manifest.threads:
+            yield from race_rows(manifest, pair, programs_of(manifest, round_number, shard), parent)
+            continue
         walker = PairWalker(manifest, pair, seed, parent)
         walker.walk_all()
         yield from pair_rows(pair, walker.work)

@@ -13,7 +13,7 @@ from threading import TIMEOUT_MAX, Event, Lock, Timer
 import msgspec
 import pyarrow as pa
 
-from broker_tck.spark_fuzz.driver.manifest import Manifest
+from broker_tck.spark_fuzz.driver.manifest import RACES, WALKS, Manifest
 from broker_tck.spark_fuzz.store.rows import FIGURE, MACHINE, ROWS, UNFINISHED, Row, arrow_schema, trouble
 
 SCHEMA = arrow_schema(ROWS)
@@ -100,8 +100,8 @@ def machine(rows: list[Row]) -> list[Row]:
     for row in rows:
         if row.kind == FIGURE:
             done[row.name] += row.count
-    host, names = socket.gethostname(), ("shards", "operations", "milliseconds")
-    return [Row(MACHINE, "", "", name, host, done[name]) for name in names]
+    names = ("shards", WALKS.steps, RACES.steps, "milliseconds")
+    return [Row(MACHINE, "", "", name, socket.gethostname(), done[name]) for name in names if name in done]
 
 
 def batch_of(rows: list[Row], shard: int) -> pa.RecordBatch:
