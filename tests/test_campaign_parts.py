@@ -22,6 +22,7 @@ from kit import ROOT, python
 from broker_tck.cli.campaigns import clock
 from broker_tck.implementations.bundled import BUNDLED
 from broker_tck.properties.errors import BadInput
+from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver import fingerprint
 from broker_tck.spark_fuzz.driver.fingerprint import subject_digests
 from broker_tck.spark_fuzz.driver.manifest import FORMAT, Code, Manifest, Pair, code_here, decoded, encoded
@@ -91,6 +92,13 @@ def test_java_has_to_be_new_enough(monkeypatch: pytest.MonkeyPatch, said: str, k
         ("fuzz --store s --subject nosuch", "unknown subject 'nosuch'; "),
         ("fuzz --store s --contract nosuch", "unknown contract 'nosuch'; "),
         ("fuzz --store s --profile nosuch", "unknown profile 'nosuch'"),
+        (
+            "fuzz --store s --threads",
+            "--threads needs --subject, and takes neither ",
+        ),
+        ("fuzz --store s --threads --subject heap --operations 9", "--threads needs --subject, "),
+        ("fuzz --store s --threads --subject heap", "heap is no class of a release; "),
+        ("fuzz --store s --programs 9", "--programs, --preemptions, --schedules and "),
         ("fuzz --store s --rounds 0", "Invalid value for '--rounds'"),
         ("fuzz --store s --executor nosuch", "Invalid value for '--executor'"),
         ("fuzz merge s --into t", "merge takes two stores or more"),
@@ -187,6 +195,7 @@ def test_files_and_libraries_of_a_subject_are_part_of_its_code(monkeypatch: pyte
     ("other", "line"),
     [
         (manifest(), "b: repeats walks of a (same seed and subject); merge campaigns of different seeds"),
+        (manifest(seed=8, threads=Budget(9)), "b: a campaign of programs; a is of walks"),
         (manifest(seed=8, contract="topic-delivery"), "b: a campaign of topic-delivery; a is of delayed-delivery"),
         (manifest(seed=8, code=msgspec.structs.replace(manifest().code, python="3.99")), "b: made with Python 3.99, "),
     ],
@@ -195,6 +204,13 @@ def test_campaigns_that_do_not_go_together_are_told(other: Manifest, line: str) 
     with pytest.raises(BadInput) as raised:
         check_mergeable([Store("a"), Store("b")], [manifest(), other])
     assert str(raised.value).startswith(line)
+
+
+def test_programs_are_not_counted_twice_either() -> None:
+    races = manifest(threads=Budget(9))
+    check_mergeable([Store("a"), Store("b")], [races, msgspec.structs.replace(races, seed=8)])
+    with pytest.raises(BadInput, match=r"b: repeats programs of a \(same seed and subject\)"):
+        check_mergeable([Store("a"), Store("b")], [races, races])
 
 
 def test_campaigns_of_other_seeds_or_subjects_go_together() -> None:

@@ -24,14 +24,18 @@ from broker_tck.properties.explain.guarding import UNREPEATED
 from broker_tck.properties.report.finding import FindingResult, story
 from broker_tck.properties.search.isolation.guard import Limits
 from broker_tck.properties.search.run import Run, checked
-from broker_tck.spark_fuzz.driver.manifest import Pair
-from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, Row
+from broker_tck.properties.threads.search import Budget, Searched
+from broker_tck.spark_fuzz.driver.manifest import Pair, decoded, encoded
+from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, RULE, RULE_WALKS, STATE, UNFINISHED, Row, trouble
+from broker_tck.spark_fuzz.worker import process, races
 from broker_tck.spark_fuzz.worker.findings import NOT_REDUCED, Finder
 from broker_tck.spark_fuzz.worker.pair_results import MOST_ALIKE, MOST_FAILING
-from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed
+from broker_tck.spark_fuzz.worker.races import programs_of
+from broker_tck.spark_fuzz.worker.shard import COUNTED, shard_rows, shard_seed, share_of
 
 MUTANT = Pair("mutant:strict-rounded-down", "timebucket-ideal")
 PLAIN = Pair("time-bucket", "timebucket-ideal")
+SEARCH = msgspec.structs.replace(refresh.manifest([PLAIN], 0), shards=3, threads=Budget(5))
 
 
 class Remembers(TimeBucketTracker):
@@ -102,6 +106,25 @@ def figures(found: list[Row]) -> dict[str, int]:
 
 def findings(found: list[Row]) -> list[Row]:
     return [row for row in found if row.kind == FINDING]
+
+
+def test_shards_of_programs_are_one_range_after_the_other() -> None:
+    numbers = [number for round_ in range(4) for shard in range(3) for number in programs_of(SEARCH, round_, shard)]
+    assert numbers == [*range(60)]
+    assert share_of(SEARCH, 1, 2) == "programs 25 to 29"
+    assert decoded(encoded(SEARCH), "s") == SEARCH
+
+
+def test_process_that_ends_while_it_searches_leaves_its_shard_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(subject: Any, model: Any, budget: Budget, seed: int, tell: Any, first: int) -> None:
+        tell(Searched(programs=2), 0.0)
+        os.kill(os.getpid(), 9)
+
+    monkeypatch.setattr(races, "races_of", ends)
+    monkeypatch.setattr(process, "refusal", lambda *_: "")
+    monkeypatch.setattr(process.sys, "stdin", None)
+    why = "time-bucket: its process died of SIGKILL, at program 22"
+    assert process.rows(process.Request(SEARCH, 1, 1)) == [trouble(UNFINISHED, why, 1)]
 
 
 @pytest.mark.slow

@@ -71,16 +71,17 @@ def ordered(rows: pa.Table) -> pa.Table:
 
 
 def check(stores: Sequence[Store], manifests: Sequence[Manifest]) -> None:
-    """Raise BadInput if campaigns cannot be merged, or if walks would be counted twice."""
+    """Raise BadInput if campaigns cannot be merged, or if walks, or programs, would be counted twice."""
     for (a, one), (b, other) in combinations(zip(stores, manifests, strict=True), 2):
         if other.contract != one.contract:
             raise BadInput(f"{b.where}: a campaign of {other.contract}; {a.where} is of {one.contract}")
+        if other.counts != one.counts:
+            raise BadInput(f"{b.where}: a campaign of {other.counts.judged}; {a.where} is of {one.counts.judged}")
         if why := shared(one, other).differs(shared(other, one)):
             raise BadInput(f"{b.where}: made with {why}, unlike {a.where}")
         if walks_of(one) & walks_of(other):
-            raise BadInput(
-                f"{b.where}: repeats walks of {a.where} (same seed and subject); merge campaigns of different seeds"
-            )
+            twice = f"{b.where}: repeats {one.counts.judged} of {a.where} (same seed and subject)"
+            raise BadInput(f"{twice}; merge campaigns of different seeds")
 
 
 def shared(manifest: Manifest, other: Manifest) -> Code:

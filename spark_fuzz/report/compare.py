@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from broker_tck.properties.errors import BadInput
 from broker_tck.spark_fuzz.report.data import Pair, PairKey, Report, report_of
 from broker_tck.spark_fuzz.report.figures import TELLING
 from broker_tck.spark_fuzz.report.grouping import Entry, grouped, owners, shapes
@@ -93,6 +94,8 @@ class Comparison:
 def compare(a: Store, b: Store, names: tuple[str, str]) -> Comparison:
     """Compare two campaigns. What the diagnosis left open is settled for both alike, so that entries match."""
     before, after = report_of(a, names[0]), report_of(b, names[1])
+    if before.one != after.one:
+        raise BadInput(f"{names[1]}: a campaign of {after.one}s; {names[0]} is of {before.one}s")
     found = [shapes(source.findings(of.figures.end)) for source, of in ((a, before), (b, after))]
     owned = owners([*found[0], *found[1]])
     old, new = ({entry.place: entry for entry in grouped(each, owned)} for each in found)
@@ -125,12 +128,14 @@ def sections(both: Comparison) -> Iterator[Section]:
     head = ["rule", "subject", "profile", "before", "after", "meaning"]
     for kind, says in KINDS.items():
         yield Section(kind, says, head, [finding_row(both, change) for change in both.changes[kind]], (3, 4))
-    says = f"Operations a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
+    steps = both.after.figures.steps.capitalize()
+    says = f"{steps} a second of one shard. A change of {THRESHOLD * 100:.0f} % or less may be chance."
     yield figures("Speed", says, both, lambda pair: pair.speed)
     says = "Rules that a campaign never exercised: how many of the counted walks met each."
     yield Section("Rules not exercised", says, [*head[:-1], ""], [*rule_rows(both)], (3, 4))
     says = "Abstract states reached. A longer campaign reaches more."
-    yield figures("States", says, both, lambda pair: pair.curve.states[-1])
+    if not both.after.manifest.threads:
+        yield figures("States", says, both, lambda pair: pair.curve.states[-1])
     says = "What differs between the earlier campaign and the later one."
     yield Section("What was run", says, ["", *both.names], [*run_rows(both)])
 
@@ -151,8 +156,8 @@ def judged(both: Comparison, change: Change) -> str:
     if 0 in change.failed:
         expected = max(before, after) * change.walks[change.failed.index(0)]
         if expected >= EXPECTED:
-            return f"not chance: at that rate {counted(round(expected), 'walk')} would have failed"
-        return f"may be chance: at that rate {rounded(expected, 2)} walks would have failed"
+            return f"not chance: at that rate {counted(round(expected), both.after.one)} would have failed"
+        return f"may be chance: at that rate {rounded(expected, 2)} {both.after.one}s would have failed"
     if before / 1.5 <= after <= before * 1.5:
         return "about as often"
     return f"{rounded(max(after / before, before / after), 2)} times as {'often' if after > before else 'rare'}"
@@ -190,7 +195,7 @@ def run_rows(both: Comparison) -> Iterator[list[str]]:
 def run(report: Report) -> dict[str, str]:
     """What was run: how much, then the versions."""
     manifest, code = report.manifest, report.manifest.code
-    counts = {name: f"{report.total(name):,}" for name in ("walks", "operations")}
+    counts = {name: f"{report.total(of):,}" for name, of in zip(manifest.counts, ("walks", "operations"), strict=False)}
     counts |= {"rounds": f"{report.figures.rounds:,}", "shards": f"{manifest.shards:,}"}
     began = {"seed": str(manifest.seed), "started": moment(manifest.started)}
     return began | counts | {"broker-tck": code.kit, "rulebook": code.rulebook, "Python": code.python} | code.libraries

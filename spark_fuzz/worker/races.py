@@ -27,17 +27,18 @@ from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, Row
 
 def race_rows(manifest: Manifest, pair: Pair, numbers: range, parent: Any = None) -> Iterator[Row]:
     """The rows of a pair: its figures, and the least race of each promise. Raises Failed if its process ends."""
-    subject, began, done = resolve_unloaded(pair.subject), perf_counter(), 0
+    subject, began, at = resolve_unloaded(pair.subject), perf_counter(), numbers.start
 
     def told(programs: int) -> None:
-        nonlocal done
-        done = programs
+        nonlocal at
+        at = numbers.start + programs
 
     assert manifest.threads
     search = partial(rows_of, subject.contract.model(pair.profile), manifest.threads, manifest.seed, numbers.start)
     found = asked_apart(subject, search, FREE, told, parent)
     if isinstance(found, End):
-        raise Failed(f"{pair.subject}: {found.message}, {done} programs after program {numbers.start}")
+        where = f"at program {at}" if at in numbers else "while a race was made shorter"
+        raise Failed(f"{pair.subject}: {found.message}, {where}")
     yield Row(FIGURE, pair.subject, pair.profile, "milliseconds", count=round(1000 * (perf_counter() - began)))
     yield from found
 
