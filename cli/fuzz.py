@@ -118,7 +118,7 @@ findings_option = click.option(
     "until",
     type=click.IntRange(1),
     metavar="N",
-    help="End after the round with the Nth finding. A finding is a subject and a rule that it breaks.",
+    help="End after the round with the Nth finding. A finding is a subject and a rule, or promise, that it breaks.",
 )
 
 
@@ -135,7 +135,7 @@ findings_option = click.option(
 @click.option(
     "--threads",
     is_flag=True,
-    help=f"Search races of released Java classes, as the command `threads` does. Default: {PROGRAMS:,} programs.",
+    help=f"Search races of released Java classes, as `threads` does. Default: {PROGRAMS:,} programs for each subject.",
 )
 @budget_options
 @rounds_option
