@@ -30,7 +30,9 @@ from campaigns.fake_store import (
     tiny,
 )
 
+from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.run import failure_bound
+from broker_tck.properties.threads.search import Budget
 from broker_tck.properties.verdict import at_most
 from broker_tck.spark_fuzz.driver.manifest import Goal
 from broker_tck.spark_fuzz.report.advice import Step, steps
@@ -467,6 +469,13 @@ def test_slower_and_no_longer_exercised() -> None:
     assert compare(campaign(), campaign(speed=0.95), ("a", "b")).slower == []
     assert compare(campaign(rounds=1), campaign(rounds=1, speed=0.5), ("a", "b")).slower == []
     assert not compare(campaign(), campaign(), ("a", "b")).worse
+
+
+def test_walks_are_not_compared_with_programs_of_threads() -> None:
+    races = campaign(rounds=1)
+    races.manifest = msgspec.structs.replace(races.manifest, threads=Budget(9))
+    with pytest.raises(BadInput, match="b: a campaign of programs; a is of walks"):
+        compare_text(campaign(rounds=1), races, ("a", "b"))
 
 
 def test_the_comparison_as_a_page_tells_what_is_new() -> None:
