@@ -21,10 +21,11 @@ from broker_tck.cli.options import (
     subject_option,
 )
 from broker_tck.cli.threads import budget_options
+from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.properties.engine.subjects import Subject
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.search.isolation.guard import SECONDS
-from broker_tck.properties.threads.races import java_of
+from broker_tck.properties.threads.program import promised
 from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver.campaign import planned, resumable, stop
 from broker_tck.spark_fuzz.driver.manifest import Goal, Pair
@@ -243,7 +244,10 @@ def see_races(named: Sequence[Subject], of_walks: bool) -> None:
     if of_walks or not named:
         raise BadInput("--threads needs --subject, and takes neither --operations nor --plan; --programs limits it")
     for subject in named:
-        java_of(subject)
+        if not isinstance(subject.factory, JavaFactory):
+            such = "a campaign of threads takes only these, such as pulsar-5.0.1/range-cache"
+            raise BadInput(f"{subject.name} is no class of a release; {such}")
+        promised(subject.contract)
 
 
 @fuzz_command.command("resume", epilog=RESUME_EXAMPLES)

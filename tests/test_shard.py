@@ -122,7 +122,7 @@ def test_process_that_ends_while_it_searches_leaves_its_shard_unfinished(monkeyp
 
     monkeypatch.setattr(races, "races_of", ends)
     monkeypatch.setattr(process, "refusal", lambda *_: "")
-    monkeypatch.setattr(process.sys, "stdin", None)
+    monkeypatch.setattr("sys.stdin", None)
     why = "time-bucket: its process died of SIGKILL, at program 22"
     assert process.rows(process.Request(SEARCH, 1, 1)) == [trouble(UNFINISHED, why, 1)]
 

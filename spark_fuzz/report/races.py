@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from broker_tck.properties.report.threads import RaceResult
 from broker_tck.spark_fuzz.report.rendering import rendered
 from broker_tck.spark_fuzz.report.words import counted
-
-
-class Row(NamedTuple):
-    """What one thread passes."""
-
-    thread: int
-    text: str
-    kind: str
-    """``begins`` or ``ends`` for a call, ``passes`` for points."""
-    after: int | None = None
-    """The thread that ran before, if it was another."""
-    ended: bool = False
-    """Whether that one has come to its end."""
 
 
 def races_html(races: Sequence[RaceResult], head: Sequence[str] = (), rows: Sequence[Sequence[str]] = ()) -> str:
@@ -28,20 +14,4 @@ def races_html(races: Sequence[RaceResult], head: Sequence[str] = (), rows: Sequ
     broken = sum(bool(race.broken) for race in races)
     headline = counted(broken, "race") if broken else "No race"
     table = {"head": head, "rows": rows}
-    return rendered("races.html", races=races, headline=headline, broken=broken, lanes_of=lanes_of, **table)
-
-
-def lanes_of(race: RaceResult) -> Iterator[Row]:
-    """The rows of a run, from top to bottom."""
-    cells = [next((i, text) for i, text in enumerate(line) if text) for line in race.threads]
-    last = {thread: at for at, (thread, _) in enumerate(cells)}
-    before: int | None = None
-    for at, (thread, text) in enumerate(cells):
-        after = before if before != thread else None
-        yield Row(thread, text.strip(), kind_of(text), after, after is not None and last[after] < at)
-        before = thread
-
-
-def kind_of(text: str) -> str:
-    """What the text of a cell is about."""
-    return "ends" if text.startswith("->") else "passes" if text.startswith(" ") else "begins"
+    return rendered("races.html", races=races, headline=headline, broken=broken, **table)

@@ -10,6 +10,7 @@ from typing import Any
 from broker_tck.properties.mistakes.book import look
 from broker_tck.properties.report.finding import config_text
 from broker_tck.spark_fuzz.report import words
+from broker_tck.spark_fuzz.report.lanes import lanes_of
 from broker_tck.spark_fuzz.report.stories import lines_of
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -23,7 +24,7 @@ def environment() -> Any:
     settings: Any = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     made = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, **settings)
     made.filters.update(getmembers(words, isfunction), number="{:,.0f}".format)
-    made.globals.update(config_text=config_text, look=look, lines_of=lines_of)
+    made.globals.update(config_text=config_text, look=look, lines_of=lines_of, lanes_of=lanes_of)
     return made
 
 

@@ -72,7 +72,7 @@ class Story:
 
 @dataclass(frozen=True)
 class RaceStory:
-    """A failure report on a race, with its table of threads."""
+    """A failure report on a race."""
 
     shape: Shape
     found: RaceResult
@@ -88,14 +88,9 @@ class RaceStory:
         return self.found.story(WIDTH)
 
     @property
-    def threads(self) -> list[list[str]]:
-        """The lines of the table: a cell for each thread."""
-        return [[visible(clipped(cell, CELL)) for cell in line] for line in self.found.threads]
-
-    @property
     def room(self) -> int:
         """The bytes of the page that it takes, about."""
-        return 2_000 + 2 * len(self.replay) + sum(80 + len(cell) for line in self.threads for cell in line)
+        return 2_000 + 2 * len(self.replay) + sum(80 + len(cell) for line in self.found.threads for cell in line)
 
 
 @dataclass(frozen=True)

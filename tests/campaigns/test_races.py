@@ -63,8 +63,8 @@ def test_report_shows_the_threads_side_by_side(ended: tuple[Path, dict[str, Any]
     store, told = ended
     assert cli("report", store, "-o", tmp_path / "r.html", "--junit", tmp_path / "r.xml")[0] == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert '<th scope="col">thread 1</th>' in page
-    assert "<td></td><td>slowest</td>" in page
+    assert '<th scope="col" style="--lane: var(--c1)">thread 1</th>' in page
+    assert ">-&gt; [0 0]</td>" in page
     assert "28 programs, " in page
     assert not [word for word in (" walk", "Rules exercised", "States") if word in page]
     (race,) = [race for race in told["findings"] if race["broken"].startswith("Each call takes effect")]
