@@ -48,7 +48,7 @@ Examples:
 
 
 BUDGET_OPTIONS = (
-    click.option("--programs", type=click.IntRange(1), help="Number of programs for each subject."),
+    click.option("--programs", type=click.IntRange(1), help="Number of programs of threads for each subject."),
     click.option(
         "--preemptions",
         default=Budget.preemptions,
