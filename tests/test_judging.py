@@ -38,6 +38,7 @@ STRAY = "entry-cache pip-430-5.0; put 0 1 1 10 0; adv 10 | size 10; put 0 1 2 5 
 REFUSED = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | read 0 1 1 | pinned"
 NACKS = "negative-acks pip-393-java-4.2 precision_bits=0; id 1 1 | adv 1000; id 1 2 | close | adv 0"
 ACKS = "ack-timeout ack-timeout-java-4.2; add 1 1 0 | adv 1000 | close | adv 0"
+DELAYS = "delayed-delivery timebucket-2026 tick=1; add 1 1 +2; add 1 2 +5 | adv 2 | {} | {}"
 FULL, EMPTY, FIVE = "[[[1,10],[0,0],[0,0]],1]", "[[[0,0],[0,0],[0,0]],0]", "[[[1,5],[0,0],[0,0]],1]"
 START = 1_700_000_000_000
 
@@ -183,10 +184,49 @@ def test_closed_tracker_arms_no_timeout(armed: str, broken: Promise | None) -> N
     assert promise(ACKS, history) == broken
 
 
+@pytest.mark.parametrize(
+    ("rest", "broken"),
+    [
+        (f"-1 0 [[1,1]], -0 0 [{START + 2}], =[false,[1,[{START + 5}]]]", None),
+        (f"-0 0 [{START + 2}], -1 0 [], =[true,[2,[]]]", None),
+        (f"-1 0 [[1,1]], -0 0 [], =[false,[1,[{START + 5}]]]", Promise.STEPS),
+        (f"-1 0 [[1,1]], -0 0 [{START + 2}], =[false,[1,[{START + 5},{START + 5}]]]", Promise.REST),
+    ],
+)
+def test_expired_timeout_fires_though_another_is_armed_by_then(rest: str, broken: Promise | None) -> None:
+    history = f"=[true,[1,[{START + 2}]]], =[true,[2,[{START + 2}]]], +0 0, +1 0, {rest}"
+    assert promise(DELAYS.format("get 1", "has"), history) == broken
+
+
+@pytest.mark.parametrize(
+    ("rest", "broken"),
+    [
+        (f"-1 0 null, -0 0 [{START + 2}], =[[],[2,[]]]", None),
+        ("-1 0 null, -0 0 [], =[[],[2,[]]]", None),
+        (f"-1 0 null, -0 0 [{START + 2}], =[[],[2,[{START + 5}]]]", Promise.REST),
+        (f'-0 0 [{START + 2}], -1 0 {{"raises":"NullPointerException"}}, =[[],[2,[]]]', Promise.MOMENT),
+    ],
+)
+def test_timeout_may_expire_while_a_dispatcher_closes(rest: str, broken: Promise | None) -> None:
+    history = f"=[true,[1,[{START + 2}]]], =[true,[2,[{START + 2}]]], +0 0, +1 0, {rest}"
+    assert promise(DELAYS.format("close", "adv 0"), history) == broken
+
+
 # ---- Programs
 
 
-@pytest.mark.parametrize("text", [CURSORS, CACHE, STRAY, NACKS, ACKS, "active-cursors ideal grace=5 | size | size |"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        CURSORS,
+        CACHE,
+        STRAY,
+        NACKS,
+        ACKS,
+        DELAYS.format("close", "adv 0"),
+        "active-cursors ideal grace=5 | size | size |",
+    ],
+)
 def test_text_of_a_program_is_read_as_it_is_written(text: str) -> None:
     assert str(parsed(text)) == text
 
@@ -254,9 +294,18 @@ def test_drawn_programs_are_what_threads_can_call(name: str) -> None:
     concurrent = CONTRACTS[name].concurrent
     assert concurrent
     called = {type(call) for program in programs for calls in program.threads for call in calls}
-    assert called == {*concurrent.calls}
+    assert called == {*concurrent.able}
     later = {type(call) for program in programs for calls in program.threads[1:] for call in calls}
     assert later == called - {*concurrent.of_one}
+
+
+def test_what_ends_an_object_comes_last_and_only_the_timer_beside_it() -> None:
+    programs = [draw("delayed-delivery", number) for number in range(100)]
+    ending = [program.threads for program in programs if "close" in {call.tag for call in program.operations}]
+    assert len(ending) > 5
+    for timer, caller in ending:
+        assert {call.tag for call in timer} == {"adv"}
+        assert [call.tag for call in caller].index("close") == len(caller) - 1
 
 
 def test_seed_has_the_same_program_everywhere() -> None:

@@ -61,8 +61,8 @@ VALUES = THREADS + "Locals"
 MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
 """How the methods begin in which a map calls a function."""
-FIRES = ("Timer", "fires")
-"""The first site: a timer of the kit's own fires."""
+OWN = [("Timer", "fires"), ("Clock", "goes on"), ("Dispatcher", "enter")]
+"""The first sites, which are the kit's own: a timer fires, time goes on, a call takes the monitor of a dispatcher."""
 
 
 class Weaver:
@@ -76,7 +76,7 @@ class Weaver:
         self.number: Any = jpype.JClass("java.lang.Integer")
         self.kind: Any = jpype.JClass("org.objectweb.asm.Type")
         self.final = {(str(tree.name), str(f.name)) for tree in trees for f in tree.fields if self._is(f, "FINAL")}
-        self.sites = [FIRES]
+        self.sites = [*OWN]
         """Each point: class, method and line, and what is about to happen."""
 
     def weave(self, tree: Any) -> None:

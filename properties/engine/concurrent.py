@@ -55,6 +55,8 @@ class Concurrent:
     one moment."""
     of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
     """Those of the calls that one thread alone makes, such as the timer's."""
+    last: Operation | None = field(default=None, kw_only=True)
+    """What ends the object: the last call of a thread, when all others but those of :attr:`of_one` are made."""
     rest: Callable[[Any, Sequence[Operation]], Iterable[Operation]]
     """What is asked when all threads have ended, given the model before they start and all operations so far."""
     steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)
@@ -68,3 +70,8 @@ class Concurrent:
     """Whether an operation can meet the others in a broker: a race that is made shorter keeps to it, too."""
     config: Callable[[Any], Any] = lambda config: config
     """The configuration of a program, given that of a walk."""
+
+    @property
+    def able(self) -> tuple[type[Operation], ...]:
+        """All that a thread may call, what ends the object included."""
+        return (*dict.fromkeys(self.calls), *([type(self.last)] if self.last else []))

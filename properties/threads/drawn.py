@@ -18,6 +18,8 @@ MOST_CALLS = {2: 3, 3: 2, 4: 1}
 """Maximum number of calls of a thread, by the number of threads: the number of schedules grows fast."""
 MOST_FILLS, MOST_BEFORE = 4, 5
 """Maximum number of operations before the threads start: of those that fill, and of all kinds after them."""
+LAST = 8
+"""One program in so many ends the object."""
 TRIES = 20
 """How often another operation is made in place of one that does not fit."""
 
@@ -81,10 +83,12 @@ def drawn(
         *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
     ]
     number = one_of(choices, THREADS)
+    ending = [concurrent.last] if concurrent.last and not below(LAST) else []
     calls = [kind for kind in concurrent.calls if tag_of(kind) not in apart]
     shared = [kind for kind in calls if kind not in concurrent.of_one]
-    kinds = [calls, *[shared] * (number - 1)]
+    kinds = [concurrent.of_one, shared] if ending else [calls, *[shared] * (number - 1)]
     threads = [(*drawing.some(1 + below(MOST_CALLS[number]), of, fits),) for of in kinds]
+    threads[-1] += (*ending,)
     asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])
     after = tuple(operation for operation in asked if able(operation, capabilities))
     return Program(contract, model.PROFILE, config, (*before,), (*filter(None, threads),), after)

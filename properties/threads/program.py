@@ -105,8 +105,8 @@ def checked(program: Program) -> Program:
         if not calls:
             raise BadInput(f"thread {number}: a thread must make a call")
         for operation in calls:
-            if type(operation) not in concurrent.calls:
-                known = ", ".join(dict.fromkeys(map(tag_of, concurrent.calls)))
+            if type(operation) not in concurrent.able:
+                known = ", ".join(map(tag_of, concurrent.able))
                 raise BadInput(f"thread {number}: a thread cannot call {operation.tag!r}; it can call: {known}")
     return program
 

@@ -32,6 +32,7 @@ class Reducer:
         self.plain_config()
         self.plain_names()
         self.plain_fields()
+        self.without_operations()
         return self.race
 
     def tries(self, program: Program) -> bool:

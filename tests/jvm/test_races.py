@@ -21,6 +21,7 @@ CURSORS = {"clock": 1_700_000_000_000, "grace": 2_000}
 CACHES = {"max_requeue_count": 5, "extend_ttl_of_recently_accessed": True}
 NACKS = {"clock": 1_700_000_000_000, "delay_us": 1_000_000, "precision_bits": 8, "backoff_ms": None, "multiplier": None}
 ACKS = {"clock": 1_700_000_000_000, "ack_timeout": 2_000, "tick": 1_000, "backoff": None, "topics": []}
+DELAYS = {"clock": 1_700_000_000_000, "tick": 1, "strict": True, "lookahead": 0}
 
 
 class Race(NamedTuple):
@@ -97,6 +98,33 @@ RACES = {
         "=[[],[0,[1700000002000]]]\n",
         1,
         "3.0.7 4.0.8 4.1.1 4.2.4 5.0.0-M1",
+    ),
+    "a firing forgets a timeout that is newer": Race(
+        "in-memory",
+        DELAYS,
+        "add 0 0 1700000000001; add 0 0 1700000000002 | adv 1 | get 1 | has",
+        "=[false,[1,[1700000000002,1700000000002]]]\n",
+        1,
+        "3.0.0 3.0.7 3.2.2 4.0.0 4.0.1 4.0.4 4.0.5 4.0.8",
+        "4.2.4 5.0.0-M1 5.0.1",
+    ),
+    "a delayed-delivery tracker fires as it is closed": Race(
+        "in-memory",
+        DELAYS,
+        "add 0 0 1700000000001 | adv 1 | close |",
+        '-1 0 {"raises":"NullPointerException"}\n',
+        2,
+        "3.0.0 3.0.7 3.2.2 4.0.0 4.0.1 4.0.4 4.0.5 4.0.8",
+        "4.2.4 5.0.0-M1 5.0.1",
+    ),
+    "a tracker is cleared between two looks at it": Race(
+        "in-memory",
+        DELAYS,
+        "add 0 0 1700000000002 | has | clear | has",
+        '-0 0 {"raises":',
+        1,
+        "3.0.0 3.0.7 3.2.2 4.0.0 4.0.1 4.0.4 4.0.5 4.0.8",
+        "4.2.4 5.0.0-M1 5.0.1",
     ),
 }
 

@@ -18,6 +18,9 @@ USED_AGAIN = "entry-cache legacy; put 0 1 1 10 0 | remove 0 1 1 1 1 1; put 0 1 2
 T2 = "entry-cache legacy; put 0 1 1 10 0 | remove 0 1 1 1 1 1; put 0 1 1 3 0 | remove 0 1 1 1 1 1 | clear 0 @ 0>1 7>0"
 FLUSHED = "active-cursors {}; add a [0,0] | slowest | slowest | @ 14>1"
 FIRED = "negative-acks pip-393-java-4.2; id 0 0 | adv 1000 | close | @ 1>1"
+TWICE = "delayed-delivery {} tick=1 strict=true; add 0 0 +1; add 0 0 +2 | adv 1 | get 1 | has @ 2>1"
+CLOSED = "delayed-delivery {} tick=1; add 0 0 +2 | adv 2 | close | @ 0>1 3>0"
+CLEARED = "delayed-delivery {}; add 0 0 +1001 | get 0 | clear | @ {}>1"
 ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
 
 
@@ -37,6 +40,7 @@ def found(cli: Cli, subject: str, *options: str) -> dict[str, object]:
         ("pulsar-4.2.4/cursor-list", 20, Promise.MOMENT),
         ("pulsar-4.2.4/negative-acks", 40, Promise.STEPS),
         ("pulsar-4.2.4/ack-timeout", 60, Promise.REST),
+        ("pulsar-4.0.8/in-memory", 20, Promise.REST),
     ],
 )
 def test_race_is_found_from_nothing(cli: Cli, subject: str, programs: int, broken: Promise) -> None:
@@ -58,6 +62,8 @@ def test_race_is_found_from_nothing(cli: Cli, subject: str, programs: int, broke
         ("pulsar-4.2.4/cursor-heap", 12),
         ("pulsar-4.2.4/cursor-tree-set", 12),
         ("pulsar-5.0.1/range-cache", 8),
+        ("pulsar-4.2.4/in-memory", 12),
+        ("pulsar-5.0.1/in-memory", 12),
     ],
 )
 def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
@@ -81,6 +87,15 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-5.0.0-M1/negative-acks", FIRED, Promise.STEPS),
         ("pulsar-4.2.4/ack-timeout", ARMED, Promise.REST),
         ("pulsar-5.0.0-M1/ack-timeout", ARMED, Promise.REST),
+        ("pulsar-3.0.0/in-memory", TWICE.format("heap"), Promise.REST),
+        ("pulsar-4.0.4/in-memory", TWICE.format("timebucket-4.0.4"), Promise.REST),
+        ("pulsar-4.2.4/in-memory", TWICE.format("timebucket-2026"), None),
+        ("pulsar-5.0.1/in-memory", TWICE.format("timebucket-5.0"), None),
+        ("pulsar-4.0.8/in-memory", CLOSED.format("heap"), Promise.MOMENT),
+        ("pulsar-4.2.4/in-memory", CLOSED.format("timebucket-2026"), None),
+        ("pulsar-3.0.7/in-memory", CLEARED.format("heap", 5), Promise.MOMENT),
+        ("pulsar-4.0.1/in-memory", CLEARED.format("timebucket-4.0.1", 6), Promise.MOMENT),
+        ("pulsar-4.2.4/in-memory", CLEARED.format("timebucket-2026", 6), None),
     ],
 )
 def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: str, broken: Promise | None) -> None:
@@ -142,7 +157,7 @@ def test_release_stands_for_all_its_classes_that_threads_can_call(cli: Cli) -> N
             ("pulsar-4.2.4/cursor-list", "--replay", "entry-cache | get 0 1 1 | get 0 1 1 |"),
             "--replay: a program of entry-cache; pulsar-4.2.4/cursor-list is a subject of active-cursors",
         ),
-        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 6"),
+        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 7"),
         (("pulsar-4.2.4/cursor-list", "--profile", "odd"), "unknown profile 'odd'"),
     ],
 )

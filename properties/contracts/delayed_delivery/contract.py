@@ -6,6 +6,7 @@ from broker_tck.implementations.interface import DelayedDeliveryTracker
 from broker_tck.model.delayed_delivery import PROFILES
 from broker_tck.properties.contracts.delayed_delivery.abstract import abstract
 from broker_tck.properties.contracts.delayed_delivery.adapter import Adapter
+from broker_tck.properties.contracts.delayed_delivery.concurrent import CONCURRENT
 from broker_tck.properties.contracts.delayed_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.delayed_delivery.generator import EDGES, drain, draw_config, ebb, makers
 from broker_tck.properties.contracts.delayed_delivery.invariants import INVARIANTS, RELATIONS
@@ -36,4 +37,5 @@ DELAYED_DELIVERY = Contract(
     invariants=INVARIANTS,
     relations=RELATIONS,
     fallbacks=FALLBACKS,
+    concurrent=CONCURRENT,
 )

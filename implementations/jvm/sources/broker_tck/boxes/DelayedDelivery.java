@@ -5,18 +5,37 @@ import broker_tck.threads.Box;
 import broker_tck.threads.Scheduler;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/** The broker's in-memory tracker, or one that is made as it is. A dispatcher makes all calls with its own monitor held; its timer does not. */
+/**
+ * The broker's in-memory tracker, or one that is made as it is. Its dispatcher makes most calls with its own monitor held.
+ * The timer does not hold it, nor does who closes a tracker that the dispatcher has let go of.
+ */
 public final class DelayedDelivery implements Box, InvocationHandler {
 
     private static final String IN_MEMORY = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker";
     private static final String DISPATCHERS = "org.apache.pulsar.broker.service.persistent.";
     private static final String NAME = "topic / subscription";
+    private static final String CLEAR = "clear";
+    private static final String MEMORY = "memory";
+    /** What a dispatcher of this release calls without its monitor. */
+    private static final Set<String> FREE = new HashSet<>();
+
+    static {
+        if (!synchronizes("clearDelayedMessages")) {
+            FREE.add(CLEAR);
+        }
+        if (!synchronizes("getDelayedTrackerMemoryUsage")) {
+            FREE.add(MEMORY);
+        }
+    }
 
     private final Object dispatcher;
     private final Wheel wheel;
@@ -33,6 +52,15 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         tracker = Released.make(
             (String) config.getOrDefault("class", IN_MEMORY),
             dispatcher, wheel, settings[0], Held.systemUTC(), settings[1], settings[2]);
+    }
+
+    private static boolean synchronizes(String method) {
+        try {
+            Class<?> kind = Released.named(DISPATCHERS + "PersistentDispatcherMultipleConsumers");
+            return Modifier.isSynchronized(kind.getMethod(method).getModifiers());
+        } catch (ReflectiveOperationException error) {
+            throw new LinkageError(method, error);
+        }
     }
 
     /** The dispatcher's class, which answers by a handler. */
@@ -73,13 +101,27 @@ public final class DelayedDelivery implements Box, InvocationHandler {
                 wheel.jump((Long) a[0] * Wheel.MILLISECOND);
                 tell();
                 return null;
+            case "close":
+                enter(Scheduler.ENTERS);
+                Scheduler.exit(dispatcher);
+                return ask("close");
             default:
-                Scheduler.enter(dispatcher);
-                try {
-                    return dispatched(name, a);
-                } finally {
-                    Scheduler.exit(dispatcher);
-                }
+                return FREE.contains(name) ? dispatched(name, a) : locked(name, a);
+        }
+    }
+
+    /** Take the dispatcher's monitor. */
+    private void enter(int site) {
+        Scheduler.point(site);
+        Scheduler.enter(dispatcher);
+    }
+
+    private Object locked(String name, Object[] a) throws Throwable {
+        enter(Scheduler.ENTERS);
+        try {
+            return dispatched(name, a);
+        } finally {
+            Scheduler.exit(dispatcher);
         }
     }
 
@@ -97,12 +139,10 @@ public final class DelayedDelivery implements Box, InvocationHandler {
                 return ask("shouldPauseAllDeliveries");
             case "tick":
                 return ask("resetTickTime", a[0]);
-            case "memory":
+            case MEMORY:
                 return ask("getBufferMemoryUsage");
-            case "clear":
+            case CLEAR:
                 return Released.call(ask("clear"), "join");
-            case "close":
-                return ask("close");
             default:
                 throw new NoSuchMethodError(name);
         }
@@ -132,8 +172,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
     private Object advance(long by) throws Throwable {
         long until = wheel.now + by;
         List<Object> times = new ArrayList<>();
-        for (Wheel.Armed due = wheel.due(until); due != null; due = wheel.due(until)) {
-            tell();
+        for (Wheel.Armed due = expired(until); due != null; due = expired(until)) {
             asked.remove(Scheduler.thread());
             Object at = Held.wall;
             due.fire();
@@ -141,9 +180,19 @@ public final class DelayedDelivery implements Box, InvocationHandler {
                 times.add(at);
             }
         }
-        wheel.now = Math.max(wheel.now, until);
-        tell();
         return times;
+    }
+
+    /** Let time pass to the next timeout, which expires, or to the end. It stands still for what holds the monitor. */
+    private Wheel.Armed expired(long until) {
+        enter(Scheduler.GOES_ON);
+        Wheel.Armed due = wheel.due(until);
+        if (due == null) {
+            wheel.now = Math.max(wheel.now, until);
+        }
+        tell();
+        Scheduler.exit(dispatcher);
+        return due;
     }
 
     private void tell() {

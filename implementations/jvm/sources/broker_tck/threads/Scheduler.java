@@ -18,8 +18,10 @@ public final class Scheduler {
     /** So many points in a row, and the others go on: a thread may wait for one of them in a loop. */
     private static final int PATIENCE = 1_000;
     private static final int NOBODY = -1;
-    /** The site at which a timer fires, which is not woven in. */
+    /** The sites that are not woven in: a timer fires, time goes on, or a call takes the monitor of a dispatcher. */
     public static final int FIRES = 0;
+    public static final int GOES_ON = 1;
+    public static final int ENTERS = 2;
 
     /** The run that is under way; null if all calls come from one thread alone. */
     private static Scheduler running;
