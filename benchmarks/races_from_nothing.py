@@ -52,6 +52,7 @@ CLASSES = {
     "cursor-tree-set": ("4.2.4", "5.0.1"),
     "ack-timeout": ("3.0.7", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
     "negative-acks": ("3.0.7", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
+    "in-memory": ("3.0.0", "4.0.1", "4.0.4", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "range-cache": ("3.0.0", "3.2.2", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The classes, and releases of which each has one of its own."""
@@ -67,14 +68,18 @@ class Known(NamedTuple):
     """Whether a verdict is about it, if the class has others."""
 
 
+AT_AN_EMPTY_INDEX = ("IllegalArgumentException", "NoSuchElementException")
 KNOWN = (
     Known("T-1", "range-cache", ("4.2.4", "5.0.1"), lambda verdict: verdict.promise is Promise.HINT),
     Known("T-2", "range-cache", ("4.0.8",), lambda verdict: verdict.promise is Promise.REST),
     Known("T-3", "negative-acks", CLASSES["negative-acks"]),
     Known("T-4", "ack-timeout", CLASSES["ack-timeout"]),
+    Known("T-5", "in-memory", CLASSES["in-memory"][:4], lambda verdict: verdict.where == "close"),
     Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
     Known("PR 21302", "range-cache", ("3.0.0",), lambda verdict: verdict.seen == "true"),
     Known("PR 22789", "range-cache", ("3.2.2",), lambda verdict: verdict.seen.startswith("hit")),
+    Known("PR 25681", "in-memory", CLASSES["in-memory"][:4], lambda verdict: verdict.seen in AT_AN_EMPTY_INDEX),
+    Known("PR 26012", "in-memory", CLASSES["in-memory"][:4], lambda verdict: verdict.rule == "DD-23"),
 )
 ANOTHER = "another race"
 

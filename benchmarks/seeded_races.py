@@ -44,6 +44,7 @@ SUBJECTS = (
     "pulsar-5.0.1/cursor-list",
     "pulsar-4.2.4/negative-acks",
     "pulsar-4.2.4/ack-timeout",
+    "pulsar-5.0.1/in-memory",
     "pulsar-5.0.1/range-cache",
 )
 SEED = 0
@@ -71,6 +72,8 @@ WHY = {
     ("UnAckedMessageTracker.clear", "locks"): "two clears at once do what one does",
     ("UnAckedMessageTracker.add", "locks"): "not seen: two adds inside one `HashMap`",
     ("UnAckedMessageTracker.remove", "locks"): "not seen: two removals inside one `HashMap`",
+    ("AbstractDelayedDeliveryTracker.run", "always"): "the next call that looks at the timer forgets it as well",
+    ("InMemoryDelayedDeliveryTracker", "makes"): "all who change it have the dispatcher's monitor",
     ("RangeCacheRemovalQueue.evictLeast", "skips"): "it looks at an argument that threads never give wrong",
     ("RangeCacheRemovalQueue.evictEntries", "is not"): "both its callers are synchronized",
     ("RangeCacheRemovalQueue.evictLEntries", "is not"): "all that it does is in `evictEntries`, which is synchronized",

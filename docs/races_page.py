@@ -1,4 +1,4 @@
-"""The tables of races on the page of threads, made from what two benchmarks found: races put in, and known ones."""
+"""The tables of races on the page of threads, from what three benchmarks found: races put in, known ones, and none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from broker_tck.properties.threads.verdict import Promise
 
 RACES = Path(__file__).with_name("races.json")
-"""What `benchmarks/seeded_races.py` and `benchmarks/races_from_nothing.py` found, by table and by class."""
+"""What the benchmarks `seeded_races`, `races_from_nothing` and `quiet_classes` found, by table and by class."""
 BLOCK = re.compile(r"<!-- races: ([\w ]+) -->.*?<!-- end of races -->", flags=re.DOTALL)
 """A block of a page, with the name of its table."""
 ALONE = "one thread"
@@ -43,7 +43,7 @@ def filled(page: str) -> str:
 def block(name: str) -> str:
     """A table, as Markdown."""
     rows = known()[name]
-    return "\n".join({"from nothing": from_nothing, "put in": put_in}[name](rows))
+    return "\n".join({"from nothing": from_nothing, "put in": put_in, "quiet": quiet}[name](rows))
 
 
 def from_nothing(found: Mapping[str, Rows]) -> Iterator[str]:
@@ -77,6 +77,17 @@ def put_in(found: Mapping[str, Rows]) -> Iterator[str]:
             figures = f"{row['programs']:,} | {row['schedules']:,} | {row['seconds']:.1f}"
             yield f"| {changed(row)} | {PROMISES[row['verdict']]} | {figures} |"
     yield from ("", "</details>")
+
+
+def quiet(found: Mapping[str, Rows]) -> Iterator[str]:
+    """A line for each class and Java."""
+    yield "| class | Java | programs | schedules | histories | found | seconds |"
+    yield "| --- | ---: | ---: | ---: | ---: | --- | ---: |"
+    for row in (row for rows in found.values() for row in rows):
+        figures = " | ".join(f"{row[name]:,}" for name in ("programs", "schedules", "histories"))
+        broken = " and ".join(PROMISES[name] for name in row["promises"])
+        told = f"{broken}, in {row['failing']} programs" if broken else "nothing"
+        yield f"| `{row['subject']}` | {row['java']} | {figures} | {told} | {row['seconds']:.0f} |"
 
 
 def changed(row: Mapping[str, Any]) -> str:
