@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Cli
 from jvm.compiling import compiled
 from jvm.schedules import Program
 from kit import python, run_subject
@@ -51,6 +52,12 @@ def test_threads_call_the_example(example: Path) -> None:
         "=[[],[0,[]]]",
     }
     assert any("SortedTracker" in point.where for point in explorer.follow(Program(*calls, config), ())[1])
+
+
+def test_the_example_has_no_race(cli: Cli, example: Path) -> None:
+    subject = f"pulsar-4.2.4/com.example.SortedTracker@{example}"
+    status, out, _ = cli("threads", "--subject", subject, "--programs", "40", "--preemptions", "1")
+    assert (status, out.count("no race found")) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -132,10 +132,12 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
         if (fired.isCancelled()) {
             return;
         }
-        lastRun = clock.millis();
-        if (fired == timeout) {
-            timeout = null;
-            target = -1;
+        synchronized (this) {
+            lastRun = clock.millis();
+            if (fired == timeout) {
+                timeout = null;
+                target = -1;
+            }
         }
         dispatcher.readMoreEntriesAsync();
     }
@@ -154,7 +156,8 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
         return strict ? bucket : bucket + width - 1;
     }
 
-    private void updateTimer() {
+    /** The dispatcher's threads call with its monitor held; the timer, and who closes this, do not hold it. */
+    private synchronized void updateTimer() {
         if (buckets.isEmpty()) {
             disarm();
             return;
@@ -175,7 +178,7 @@ public class SortedTracker implements DelayedDeliveryTracker, TimerTask {
         }
     }
 
-    private void disarm() {
+    private synchronized void disarm() {
         if (timeout != null) {
             timeout.cancel();
         }
