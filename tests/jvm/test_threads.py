@@ -88,7 +88,7 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-4.2.4/ack-timeout", ARMED, Promise.REST),
         ("pulsar-5.0.0-M1/ack-timeout", ARMED, Promise.REST),
         ("pulsar-3.0.0/in-memory", TWICE.format("heap"), Promise.REST),
-        ("pulsar-4.0.4/in-memory", TWICE.format("timebucket-4.0.4"), Promise.REST),
+        ("pulsar-4.0.5/in-memory", TWICE.format("timebucket-4.0.4"), Promise.REST),
         ("pulsar-4.2.4/in-memory", TWICE.format("timebucket-2026"), None),
         ("pulsar-5.0.1/in-memory", TWICE.format("timebucket-5.0"), None),
         ("pulsar-4.0.8/in-memory", CLOSED.format("heap"), Promise.MOMENT),
