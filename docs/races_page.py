@@ -86,7 +86,7 @@ def quiet(found: Mapping[str, Rows]) -> Iterator[str]:
     for row in (row for rows in found.values() for row in rows):
         figures = " | ".join(f"{row[name]:,}" for name in ("programs", "schedules", "histories"))
         broken = " and ".join(PROMISES[name] for name in row["promises"])
-        told = f"{broken}, in {row['failing']} programs" if broken else "nothing"
+        told = f"{broken}, in {row['failing']} of the programs" if broken else "nothing"
         yield f"| `{row['subject']}` | {row['java']} | {figures} | {told} | {row['seconds']:.0f} |"
 
 
