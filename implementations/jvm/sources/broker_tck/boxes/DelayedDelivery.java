@@ -54,6 +54,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
             dispatcher, wheel, settings[0], Held.systemUTC(), settings[1], settings[2]);
     }
 
+    /** Whether the dispatcher of the release holds its monitor in a method. */
     private static boolean synchronizes(String method) {
         try {
             Class<?> kind = Released.named(DISPATCHERS + "PersistentDispatcherMultipleConsumers");
