@@ -173,12 +173,14 @@ def subject_named(name: str) -> Subject:
 
 
 def of_threads_alone(name: str) -> Subject | None:
-    """A class of a release that threads can call, though it is no subject of checks."""
+    """A class of a release that threads can call, though it is no subject of checks, or not the same one."""
     found = NAME.fullmatch(name)
     kind = KINDS.get(found["kind"]) if found else None
-    if not found or not kind or kind.line(release := Release(found["version"])):
+    if not found or not kind:
         return None
-    if not (line := kind.line_of_threads(release)):
+    release = Release(found["version"])
+    line = kind.line_of_threads(release)
+    if not line or line is kind.line(release):
         return None
     contract = CONTRACTS[kind.contract]
     factory = JavaFactory(name, kind, release, line, ())

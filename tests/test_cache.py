@@ -35,7 +35,7 @@ from broker_tck.properties.explain.checked import check_subject
 from broker_tck.properties.search.budget import Budget
 from broker_tck.properties.search.exercised import Exercised
 from broker_tck.properties.search.failing import broken_by
-from broker_tck.properties.search.replay import declaring, witnesses
+from broker_tck.properties.search.replay import asked, declaring, golden_traces, witnesses
 from broker_tck.properties.search.run import Run, count, to_exercise
 
 CONTRACT = CONTRACTS["entry-cache"]
@@ -47,6 +47,7 @@ STEPS = {
     "pip-430-5.0-spoil": 473,
     "pip-430-reads": 5_010,
     "pip-430-5.0-reads": 5_013,
+    "legacy-4.0-reads": 5_039,
 }
 """The recorded steps, by file."""
 OTHERS = 8
@@ -264,7 +265,10 @@ def test_every_invariant_is_a_rule() -> None:
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     (profile,) = subject.profiles
     model = CONTRACT.model(profile)
-    stored = [Walk(0, trace.config, [*trace.operations], None) for trace in witnesses(subject, profile)]
+    traces = chain(
+        witnesses(subject, profile), (asked(trace, subject) for trace in golden_traces(CONTRACT.name, profile))
+    )
+    stored = [Walk(0, trace.config, [*trace.operations], None) for trace in traces]
     made = [walked(subject, number) for number in range(OTHERS)]
     broken = set[str]()
     for done in [*stored, *made]:

@@ -160,7 +160,7 @@ class JavaEntry:
     def __init__(self, java: Any, ready: Callable[[], None], drain: Callable[[], None], refuel: Any) -> None:
         self._java, self._ready, self._drain = java, ready, drain
         self.position: Position = int(java.getLedgerId()), int(java.getEntryId())
-        count = java.getReadCountHandler()
+        count = java.getReadCountHandler() if hasattr(java, "getReadCountHandler") else None
         self.reads = None if count is None else JavaCount(count, refuel)
 
     def retain(self) -> None:

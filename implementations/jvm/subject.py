@@ -49,7 +49,7 @@ class Boxed:
     apart: tuple[str, ...] = ()
     """The names of operations that take several calls of the class, so that threads make them at rest alone."""
     line: Line | None = None
-    """What the class is in releases in which it is no subject of checks."""
+    """What the class is to threads, if it is another subject to checks, or none."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Kind:
     def line_of_threads(self, release: Release) -> Line | None:
         """The class in a release as threads call it; None if they cannot."""
         boxed = self.boxed(release)
-        return (self.line(release) or boxed.line) if boxed else None
+        return (boxed.line or self.line(release)) if boxed else None
 
 
 class JavaFactory:

@@ -52,6 +52,8 @@ class Reader:
     partial: bool = False
     """Whether a part of it was cached."""
     permits: int = 0
+    expected: int = NOBODY
+    """Reads that are expected of the answer, if that is asked for with the request."""
     since: int = 0
     """When it began to wait for permits."""
     left: int = 0
@@ -64,7 +66,7 @@ class Reader:
 
     def part(self, run: Run) -> Reader:
         """One who reads a part for this reader."""
-        return Reader(self.cache, self.topic, self.cursor, self.ledger, *run, within=self)
+        return Reader(self.cache, self.topic, self.cursor, self.ledger, *run, within=self, expected=self.expected)
 
     def listed(self) -> list[Returned]:
         """What it was given, in the order of the entries."""

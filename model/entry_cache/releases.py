@@ -10,7 +10,7 @@ from broker_tck.model.entry_cache.entries import Cache, Cached, Lookup, ReadCoun
 from broker_tck.model.entry_cache.eviction import Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Did, Putting
 from broker_tck.model.entry_cache.read_limit import ReadLimit
-from broker_tck.model.entry_cache.readers import BROKEN, Reader, Request, Run, runs
+from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Run, runs
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.rules import Rule, informative, rule
@@ -285,7 +285,7 @@ class CachedAlone(Store):
 class RefusingManager(Manager):
     """A manager who refuses what is too much."""
 
-    @rule("EC-62", source="RangeEntryCacheManagerImpl.hasSpaceInCache")
+    @rule("EC-62", source="RangeEntryCacheManagerImpl.hasSpaceInCache", needs="manager")
     def has_space(self, total: int) -> bool:
         """An insertion orders a pass if the trigger is passed, and is refused while the largest size is reached."""
         return self.max_size is None or total < self.max_size
@@ -338,8 +338,9 @@ class LargestFirst(Passes):
             for entry in self.victims([*cache.entries.values()]) if share else []:
                 if gone >= share:
                     break
-                gone += entry.size
-                add(removed, self.store.remove(entry))
+                counts = self.store.remove(entry)
+                gone += counts[1]
+                add(removed, counts)
         return removed
 
 
@@ -375,5 +376,66 @@ class Legacy(EntryCaches):
         return entry if self.manager.has_space(self.store.total) and self.store.enter(entry) else None
 
 
-PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430, Pip430In2026, Pip430In50, Queue, Legacy)}
+class KeptAlone(CachedAlone):
+    """A store that never takes off the size what was released once too often."""
+
+    counted = counted_if_valid
+
+
+class PassesOf40(LargestFirst):
+    """Passes as the policy of 4.0 and the caches make them."""
+
+    def expired(self, entry: Cached, threshold: int) -> bool:
+        """An entry has expired if it is as old as the TTL; what was released once too often always has."""
+        return entry.stamp <= threshold or not entry.references
+
+    def taken_from(self, caches: list[Cache], asked: int) -> list[tuple[Cache, int]]:
+        """The shares are fractions, rounded down last; from a single byte in all, nothing is taken."""
+        goal, taken = sum(cache.size for cache in caches) // 2, 0
+        chosen = []
+        for cache in caches:
+            if taken >= goal:
+                break
+            taken += cache.size
+            chosen.append(cache)
+        return [(cache, int(asked * (cache.size / taken))) for cache in chosen]
+
+
+class PendingReadsOf40(PendingReads):
+    """Storage reads that are made once, whatever they fail with."""
+
+    def forgets_at(self, kind: int) -> bool:
+        return True
+
+    def reopens(self, request: Request) -> bool:
+        return False
+
+
+class ReadsOf40(ReadsOfReleases):
+    """Who reads is asked with the request whether reads are expected of the answer."""
+
+    def start(self, reader: Reader) -> None:
+        """Ask, then read as soon as there are permits."""
+        self.evaluated += reader.cursor != SINGLE
+        reader.expected = self.start_of(reader)
+        super().start(reader)
+
+    def started(self, request: Request) -> int:
+        return sum(reader.expected for reader in self.answers.determining(request))
+
+
+class LegacyIn40(Legacy):
+    """The reads of 4.0, since 4.0.6: an entry that is cached is not counted, and a range is a hit as a whole."""
+
+    PROFILE = "legacy-4.0"
+    BREAKS: ClassVar[tuple[str, ...]] = ("EC-P4", "EC-P6", "EC-P7", "EC-P17", "topics")
+    NOT_APPLICABLE: ClassVar[tuple[str, ...]] = (*Legacy.NOT_APPLICABLE, "reads.kept_when_reopened")
+    Store = KeptAlone
+    Passes = PassesOf40
+    PendingReads = PendingReadsOf40
+    ReadLimit = LargestAlone
+    Reads = ReadsOf40
+
+
+PROFILES = {m.PROFILE: m for m in (EntryCaches, Pip430, Pip430In2026, Pip430In50, Queue, Legacy, LegacyIn40)}
 """Every profile of the contract; the first is the default."""

@@ -13,7 +13,7 @@ from broker_tck.implementations.ack_timeout import released as acks
 from broker_tck.implementations.active_cursors import released as cursors
 from broker_tck.implementations.bucket_delivery import released as buckets
 from broker_tck.implementations.delayed_delivery import released as delays
-from broker_tck.implementations.entry_cache import released as caches
+from broker_tck.implementations.entry_cache import released_caches as caches
 from broker_tck.implementations.jvm.java import java
 from broker_tck.implementations.jvm.loader import classes_in
 from broker_tck.implementations.jvm.releases import Release
@@ -27,7 +27,7 @@ SAME = {
     "cursor-heap": ("3.0.0", "3.0.7", "4.0.0 4.0.1 4.0.8", "4.2.4 5.0.0-M1", "5.0.1"),
     "cursor-tree-set": ("4.2.4 5.0.0-M1", "5.0.1"),
     "cursor-list": ("4.2.4", "5.0.0-M1", "5.0.1"),
-    "range-cache": ("4.2.4", "5.0.0-M1", "5.0.1"),
+    "range-cache": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The releases that have each kind of class; those in one string have the same class."""

@@ -13,7 +13,7 @@ from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.search.replay import on_subject
 from broker_tck.properties.search.run import Run
 
-CONFORM = {"4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
+CONFORM = {"4.0.8": "legacy-4.0", "4.2.4": "pip-430", "5.0.0-M1": "pip-430", "5.0.1": "pip-430-5.0"}
 CONFORMING, WALKS = 300, 20
 """So many walks bring up every rule, and so many what a release does otherwise."""
 SHORT = 10
@@ -38,6 +38,16 @@ READS = {
     "kept-though-it-raised": ("5.0.1", "; append 0 0; storage 3; fetch 0 0 0 0 3 0"),
     "cached-though-nobody-reads": ("5.0.1", "; fetch 0 0 0 0 1 0; complete 0"),
     "reopened-from-the-first": ("5.0.1", "; fetch 0 0 0 0 2 0; short 0 1; fail 0 2"),
+    "hit-as-a-whole-in-4.0": ("4.0.8", "; append 0 0; fetch 0 0 0 0 2 0"),
+    "asked-with-the-request-in-4.0": ("4.0.8", "; fetch 0 0 0 0 1 0"),
+    "forgotten-though-it-was-busy-in-4.0": (
+        "4.0.8",
+        "; cursor 0 0 0 0 0; single 0 0 0; single 0 0 1; fail 0 0; single 0 0 1",
+    ),
+    "not-reopened-in-4.0": ("4.0.8", "; single 0 0 0; fail 0 2"),
+    "permits-are-lost-in-4.0": ("4.0.8", "max_reads_in_flight=52000; storage 3; single 0 0 0; permits"),
+    "as-old-as-the-threshold-in-4.0": ("4.0.8", "; put 0 0 0 1 0; ttl 0"),
+    "one-byte-stays-in-4.0": ("4.0.8", "; put 0 0 0 1 0; size 1"),
 }
 """A release, and a trace whose last step is otherwise than specified."""
 FOUND = {

@@ -275,7 +275,7 @@ class NothingCached(StillThere, frozen=True, tag="still_there"):
 
     def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
         """Whether, by what is seen, no cache has entries and no value a reference."""
-        return seen == (EMPTY, 0)
+        return type(seen[1]) is int and seen == (EMPTY, 0)
 
 
 REMOVING = Remove | Invalidate | Trim | Clear | Reopen | EvictOld | EvictSize | Run | Background | Free | Done
