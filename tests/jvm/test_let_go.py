@@ -14,6 +14,7 @@ from broker_tck.properties.engine.trace import from_text
 TRACES = {
     "pulsar-4.2.4/in-memory": "delayed-delivery timebucket-2026; add 0 0 +2000; adv 5000; get 1; add 0 1 +9000",
     "pulsar-4.2.4/negative-acks": "negative-acks pip-393-java-4.2; nack 0 0 0; adv 90000000000; nack 0 1 0",
+    "pulsar-4.0.8/range-cache": "entry-cache legacy-4.0; put 0 0 0 10 1; fetch 0 0 0 0 2 0",
     "pulsar-4.2.4/range-cache": "entry-cache pip-430; put 0 0 0 10 1",
     "pulsar-4.2.4/cursor-heap": "active-cursors pulsar-heap; add a [0,0]; slowest",
     "pulsar-4.2.4/bucket": "bucket-delivery bucket-4.2 min_index_count=1; add 1 0 +99; add 2 0 +99; complete 0; adv 9",
