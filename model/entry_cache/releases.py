@@ -425,7 +425,7 @@ class ReadsOf40(ReadsOfReleases):
 
 
 class LegacyIn40(Legacy):
-    """The reads of 4.0, since 4.0.6: an entry that is cached is not counted, and a range is a hit as a whole."""
+    """As released in 4.0 since 4.0.6, with its reads: a range is a hit as a whole, and no reads are counted."""
 
     PROFILE = "legacy-4.0"
     BREAKS: ClassVar[tuple[str, ...]] = ("EC-P4", "EC-P6", "EC-P7", "EC-P17", "topics")
