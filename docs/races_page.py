@@ -1,4 +1,4 @@
-"""The tables of races on the page of threads, from what three benchmarks found: races put in, known ones, and none."""
+"""The tables of races on the page of threads, from what the benchmarks of races found: in known and changed classes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from broker_tck.properties.threads.verdict import Promise
 
 RACES = Path(__file__).with_name("races.json")
-"""What the benchmarks `seeded_races`, `races_from_nothing` and `quiet_classes` found, by table and by class."""
+"""What the benchmarks of races found, by table and by class."""
 BLOCK = re.compile(r"<!-- races: ([\w ]+) -->.*?<!-- end of races -->", flags=re.DOTALL)
 """A block of a page, with the name of its table."""
 ALONE = "one thread"
@@ -43,7 +44,8 @@ def filled(page: str) -> str:
 def block(name: str) -> str:
     """A table, as Markdown."""
     rows = known()[name]
-    return "\n".join({"from nothing": from_nothing, "put in": put_in, "quiet": quiet}[name](rows))
+    makers = {"from nothing": from_nothing, "put in": put_in, "beside Lincheck": beside_lincheck, "quiet": quiet}
+    return "\n".join(makers[name](rows))
 
 
 def from_nothing(found: Mapping[str, Rows]) -> Iterator[str]:
@@ -88,6 +90,28 @@ def quiet(found: Mapping[str, Rows]) -> Iterator[str]:
         broken = " and ".join(PROMISES[name] for name in row["promises"])
         told = f"{broken}, in {row['failing']} of the programs" if broken else "nothing"
         yield f"| `{row['subject']}` | {row['java']} | {figures} | {told} | {row['seconds']:.0f} |"
+
+
+def beside_lincheck(found: Mapping[str, Rows]) -> Iterator[str]:
+    """How many changes each of two searches found to be races, and how long it took for one that it found."""
+    yield "| subject | changes | found by the kit | seconds | found by Lincheck | seconds |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for subject, rows in found.items():
+        ours = [row["seconds"] for row in rows if row["verdict"]]
+        theirs = [row["lincheck_seconds"] for row in rows if row["lincheck"]]
+        yield f"| `{subject}` | {len(rows)} | {len(ours)} | {spread(ours)} | {len(theirs)} | {spread(theirs)} |"
+    one_sided = [row for rows in found.values() for row in rows if bool(row["verdict"]) != bool(row["lincheck"])]
+    if one_sided:
+        yield from ("", "Found by one of them:", "", "| change | the kit | Lincheck |", "| --- | --- | --- |")
+    for row in one_sided:
+        ours = f"{PROMISES[row['verdict']]}, {row['seconds']:.1f} s" if row["verdict"] else "nothing"
+        theirs = f"{row['lincheck'].strip('= ')}, " if row["lincheck"] else "nothing in "
+        yield f"| {changed(row)} | {ours} | {theirs}{row['lincheck_seconds']:.0f} s |"
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """The median, and the most."""
+    return f"{median(seconds):.1f} (at most {max(seconds):.1f})" if seconds else ""
 
 
 def changed(row: Mapping[str, Any]) -> str:
