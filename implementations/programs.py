@@ -78,12 +78,16 @@ class Program:
 
     def line(self, until: float | None = None) -> bytes | None:
         """Its next line, waited for until a time, or for good; None: there is none."""
+        return self.lines.popleft() if self.has_line(until) else None
+
+    def has_line(self, until: float | None = None) -> bool:
+        """Whether there is a next line, waited for until a time, or for good."""
         while not self.lines:
             seconds = None if until is None else until - monotonic()
             if self.answers not in self.sources or len(self.part) > LONGEST or (seconds is not None and seconds <= 0):
-                return None
+                return False
             self.listen(seconds)
-        return self.lines.popleft()
+        return True
 
     def listen(self, seconds: float | None) -> None:
         """Wait until it writes or reads, for so long, and take part in that."""

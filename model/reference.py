@@ -21,6 +21,8 @@ class Allowed(NamedTuple):
     example: Any
     says: str
     """What is allowed, in words."""
+    later: bool = False
+    """Whether it may be judged after later operations: what was answered matters to later answers of its kind alone."""
 
 
 def either(one: Any, other: Any, taken: Callable[[], None], says: str) -> Allowed:

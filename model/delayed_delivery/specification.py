@@ -8,7 +8,10 @@ milliseconds. Each release of the broker replaces the clauses in which it differ
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from functools import partial
 from itertools import chain, islice, repeat, takewhile
+from operator import setitem
 from typing import ClassVar, Protocol
 
 from broker_tck.model.parts.tick import Tick
@@ -229,7 +232,8 @@ class MemoryEstimate(Part):
     """The last estimate, and whether the index grew or shrank since. An estimate must only be plausible."""
 
     def __init__(self) -> None:
-        self.seen = 0
+        self.last = [0]
+        """The last estimate, once it is known."""
         self.grew = self.shrank = False
 
     @rule("DD-29", source=f"{IN_MEMORY}, PR 25990", needs="memory_estimate")
@@ -243,18 +247,17 @@ class MemoryEstimate(Part):
             return False
         if not count:
             return seen == 0
-        fell, rose = seen < self.seen, seen > self.seen
+        (last,) = self.last
+        fell, rose = seen < last, seen > last
         return seen > 0 and not (fell and not self.shrank) and not (rose and not self.grew)
-
-    def follow(self, seen: int) -> None:
-        """Take over an estimate."""
-        self.seen = seen
-        self.grew = self.shrank = False
 
     def allowed(self, count: int) -> Allowed:
         """The estimates that a subject with this number of copies may answer."""
+        now = copy(self)
+        self.last, self.grew, self.shrank = [0], False, False
         says = "0 if nothing is held, else plausible"
-        return Allowed(lambda seen: self.permits(seen, count), self.follow, self.bytes_for(count), says)
+        follow = partial(setitem, self.last, 0)
+        return Allowed(lambda seen: now.permits(seen, count), follow, now.bytes_for(count), says, later=True)
 
 
 WITHOUT_CLAUSE: tuple[Rule, ...] = (

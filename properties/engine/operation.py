@@ -59,6 +59,10 @@ class Told:
         """The result of the operation."""
         raise NotImplementedError
 
+    def answers(self, line: bytes) -> bool:
+        """Whether it answers the operation with this line, to the letter. If not, :meth:`told` says what it answers."""
+        return False
+
 
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False, forbid_unknown_fields=True):
     """One operation. In a trace it is an array: its tag, then its fields.

@@ -242,9 +242,19 @@ class Piped(Told):
 
     def _write(self, operations: Iterable[Operation]) -> None:
         """Write operations to the program."""
-        lines = [line_of(operation) for operation in operations if operation.traced]
-        self._spoken.due += len(lines)
-        self._program.tell(b"".join(lines))
+        traced = [operation for operation in operations if operation.traced]
+        self._spoken.due += len(traced)
+        self._program.tell(ENCODER.encode_lines(traced))
+
+    def answers(self, line: bytes) -> bool:
+        """Whether the program's next line is this one. If not, it is still to be read."""
+        lines = self._program.lines
+        if not (lines or self._program.has_line()) or lines[0] != line:
+            return False
+        lines.popleft()
+        self._spoken.due -= 1
+        self._waiting = False
+        return True
 
     def told(self, operation: Operation) -> Any:
         """The result of the operation; none if no trace may have it."""
@@ -305,12 +315,12 @@ def brought(word: str) -> str:
 MALFORMED = msgspec.MsgspecError, UnicodeDecodeError, RecursionError
 ANYTHING = repr(UNDEFINED)
 """What a program shows for an observable that it cannot show."""
-ENCODE = msgspec.json.Encoder().encode
+ENCODER = msgspec.json.Encoder()
 
 
 def line_of(message: Any) -> bytes:
     """A message as a line."""
-    return ENCODE(message) + b"\n"
+    return ENCODER.encode(message) + b"\n"
 
 
 def shown(line: bytes) -> str:

@@ -10,20 +10,18 @@ from itertools import chain
 from typing import Any
 
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
-from broker_tck.model.reference import Allowed, Fault, Reference
+from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
 from broker_tck.properties.engine.check import (
     HANG,
     Difference,
     Look,
-    Recorded,
     check,
-    failed,
     no_answer,
-    told_plainly,
 )
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
-from broker_tck.properties.engine.contract import Contract, Maker, Step
+from broker_tck.properties.engine.contract import Contract, Maker
+from broker_tck.properties.engine.foreseen import Foreseen
 from broker_tck.properties.engine.limit import Limit
 from broker_tck.properties.engine.operation import Operation, Told, bulk
 
@@ -92,24 +90,24 @@ def generated(contract: Contract, model: Any, choices: Choices, capabilities: An
         yield makes[below(kinds)]()
 
 
-def foreseen(
-    made: Iterable[Operation], drawn_by: Any, model: type[Reference], config: Any
-) -> tuple[Iterator[Operation], Any]:
-    """All operations of a walk, and what a subject is compared with.
+def along(
+    made: Iterator[Operation], model: Any, adapter: Any, expensive: bool, done: list[Operation]
+) -> Difference | None:
+    """Perform operations on the model and on the subject, up to the first difference; None if there is none.
 
-    That is what the model answered by which they are drawn, or, if it left a choice, a model of its own.
+    ``done`` gets the operations that have begun. ``expensive`` says that some observables are read seldom.
     """
-    steps, chosen = list[Step](), False
-    for operation in made:
-        BOX.alive()
-        try:
-            result = operation.on(drawn_by)
-        except Fault as fault:
-            result = failed(fault)
-        seen = drawn_by.seen()
-        chosen = chosen or any(type(each) is Allowed for each in (result, *seen))
-        steps.append(Step(operation, told_plainly(result), tuple(map(told_plainly, seen))))
-    return (step.operation for step in steps), model(config) if chosen else Recorded(steps)
+    glimpse = False
+    if isinstance(adapter, Told):
+        expensive = False
+        made = iter(adapter.asked(made))
+    for operation in BOX.marked(made, done):
+        done.append(operation)
+        if expensive:
+            glimpse = len(done) % LOOKED > 0
+        if difference := check(operation, model, adapter, glimpse):
+            return difference
+    return check(Look(), model, adapter) if glimpse else None
 
 
 @contextmanager
@@ -151,20 +149,11 @@ def walk(
             adapter = subject(config, capabilities)
             body = generated(contract, reference, choices, capabilities, steps)
             made: Iterator[Operation] = chain(body, contract.ending(reference, choices, capabilities))
-            glimpse, expensive = False, contract.expensive
-            if isinstance(adapter, Told):
-                expensive = False
-                if adapter.ahead:
-                    made, reference = foreseen(made, reference, model, config)
-                made = iter(adapter.asked(made))
-            for operation in BOX.marked(made, operations):
-                operations.append(operation)
-                if expensive:
-                    glimpse = len(operations) % LOOKED > 0
-                if difference := check(operation, reference, adapter, glimpse):
-                    break
-            if glimpse and not difference:
-                difference = check(Look(), reference, adapter)
+            if isinstance(adapter, Told) and adapter.ahead:
+                foreseen = Foreseen(made, reference, lambda: model(config))
+                difference = foreseen.difference(adapter, operations)
+            else:
+                difference = along(made, reference, adapter, contract.expensive, operations)
     except Hang:
         difference = no_answer(HANG, NOT_ANSWERED)
     BOX.rest()

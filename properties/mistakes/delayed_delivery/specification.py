@@ -509,7 +509,7 @@ of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is 
     instead(
         "never falls",
         "The memory estimate of your tracker never falls; it must, if messages leave.",
-        lambda e, count: e.seen + BYTES * count,
+        lambda e, count: e.last[0] + BYTES * count,
     ),
     instead(
         "one byte too many",

@@ -1,0 +1,97 @@
+"""A walk that is drawn to its end before its subject is asked for anything, and what the subject must answer.
+
+A subject is compared by lines of JSON. Only an answer that is another line than the model's is read, and judged as in
+any other walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from broker_tck.model.reference import UNDEFINED, Allowed, Fault
+from broker_tck.properties.engine.blackbox import BOX
+from broker_tck.properties.engine.check import Difference, Recorded, check, concrete, failed
+from broker_tck.properties.engine.contract import Step
+from broker_tck.properties.engine.operation import Operation, Told
+
+ANYTHING = repr(UNDEFINED)
+"""What stands in a line for what the specification leaves open."""
+
+
+def written(value: Any) -> str:
+    """What JSON does not know, as a line has it. TypeError if that is nothing that a model answers."""
+    if value is UNDEFINED:
+        return ANYTHING
+    raise TypeError(f"a model answered with {value!r}")
+
+
+LINE = msgspec.json.Encoder(enc_hook=written).encode
+
+
+def outcome(operation: Operation, model: Any) -> tuple[Any, ...]:
+    """What a model answers to an operation, and what is seen after it."""
+    try:
+        result = operation.on(model)
+    except Fault as fault:
+        result = failed(fault)
+    return result, *model.seen()
+
+
+class Foreseen:
+    """The operations of a walk, each with the line that the model answers. ``fresh`` makes another such model."""
+
+    def __init__(self, made: Iterable[Operation], model: Any, fresh: Callable[[], Any]) -> None:
+        self.operations: list[Operation] = []
+        self.lines: list[bytes] = []
+        self.later: dict[int, Allowed] = {}
+        """Results that leave a choice, and may be judged later, by the number of the operation."""
+        self.chosen = False
+        """Whether the model left a choice that must be judged at once."""
+        self.fresh = fresh
+        self.own: Any = None
+        """The model that goes along with the subject, once that was needed."""
+        for operation in made:
+            self.foresee(operation, model)
+
+    def foresee(self, operation: Operation, model: Any) -> None:
+        """Perform an operation on the model, and write down what it answers."""
+        BOX.alive()
+        result, *seen = outcome(operation, model)
+        if type(result) is Allowed:
+            if result.later:
+                self.later[len(self.lines)] = result
+            self.chosen |= not result.later
+            result = concrete(result)
+        for place, each in enumerate(seen):
+            if type(each) is Allowed:
+                self.chosen = True
+                seen[place] = concrete(each)
+        self.lines.append(LINE((result, *seen)))
+        self.operations.append(operation)
+
+    def difference(self, adapter: Told, done: list[Operation]) -> Difference | None:
+        """The first difference of a subject, None if there is none. ``done`` gets the operations up to there."""
+        for operation in BOX.marked(iter(adapter.asked(self.operations)), done):
+            number = len(done)
+            done.append(operation)
+            if self.own is None and adapter.answers(self.lines[number]):
+                continue
+            if found := check(operation, self.reference(number), adapter):
+                return found
+        return None
+
+    def reference(self, number: int) -> Any:
+        """What stands for the model at an operation that the subject answered otherwise than the model."""
+        if not self.chosen:
+            result, *seen = msgspec.json.decode(self.lines[number])
+            open_or = (UNDEFINED if each == ANYTHING else each for each in seen)
+            return Recorded([Step(self.operations[number], self.later.get(number, result), tuple(open_or))])
+        if self.own is None:
+            self.own = self.fresh()
+            for operation in self.operations[:number]:
+                for each in outcome(operation, self.own):
+                    concrete(each)
+        return self.own
