@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,7 @@ collect_ignore_glob = ["*.py"] if None in map(find_spec, NEEDED) else []
 if not collect_ignore_glob:
     from campaigns.cluster import PROCESSES, Command, Ended, campaign, guarded
 
+    from broker_tck.implementations.kits import KITS
     from broker_tck.properties.errors import BadInput
     from broker_tck.spark_fuzz.executors.session import java
 
@@ -33,6 +35,19 @@ def spark() -> None:
         if os.environ.get("CI"):
             pytest.fail(str(error), pytrace=False)
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of the user's Go: the tracker of the kit for authors, with the bug that the page shows."""
+    kit, folder = KITS["go"], tmp_path_factory.mktemp("go")
+    if line := kit.missing():
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(line)
+    for name, text in kit.files("delayed-delivery").items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text.replace("key+t.width-1 <=", "key <="), encoding="utf-8")
+    subprocess.run(["go", "build"], cwd=folder, check=True, env={**os.environ, "GOPROXY": "off"})
+    return folder / "adapter"
 
 
 @pytest.fixture(scope="session")

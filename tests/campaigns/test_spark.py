@@ -39,12 +39,14 @@ from broker_tck.implementations.jvm.jars import FOLDER as JARS
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java
 
-FATAL, RESIDENT, JAVA, PLUGIN = SUBJECTS = (
+FATAL, RESIDENT, GO, JAVA, PLUGIN = SUBJECTS = (
     "misbehaving:ExitsWithZero",
     "resident:Jarred",
+    "exec:./adapter",
     "pulsar-4.2.4/in-memory",
     "elsewhere:OneTooMany",
 )
+"""Walked in this order: where Java runs, the program has been walked, and is lost with the executor."""
 ROUNDS, SHARDS, FOUND = 6, 2, 1
 """A driver that is killed after two rounds leaves enough for every executor to meet a shard, on a fast machine too."""
 HERE, THERE = "127.0.0.1", "127.0.0.2"
@@ -72,11 +74,11 @@ def on(cluster: Cluster, python: Path | str) -> list[Any]:
     return ["--master", cluster.url, "--python", python, *(word for c in confs for word in ("--conf", f"spark.{c}"))]
 
 
-def furnished(folder: Path) -> Path:
-    """A folder with the modules of the subjects, and the file that one of them needs."""
+def furnished(folder: Path, adapter: Path) -> Path:
+    """A folder with the modules of the subjects, the program, and the file that one of them needs."""
     folder.mkdir(exist_ok=True)
-    for module in (misbehaving, resident):
-        shutil.copy(str(module.__file__), folder)
+    for file in (str(misbehaving.__file__), str(resident.__file__), adapter):
+        shutil.copy(file, folder)
     (folder / "kit.jar").write_text("jar", encoding="utf-8")
     return folder
 
@@ -115,11 +117,12 @@ def worker_of(cluster: Cluster, process: Process) -> Popen[bytes]:
 
 
 @pytest.fixture
-def variables(tmp_path: Path) -> dict[str, str]:
+def variables(adapter: Path, tmp_path: Path) -> dict[str, str]:
     """The variables by which an executor finds what the driver has, if nothing is shipped."""
     jars = tmp_path / "jars"
     jars.mkdir()
-    for path in [*resolve_unloaded(JAVA).files, furnished(tmp_path) / "kit.jar"]:
+    furnished(tmp_path, adapter)
+    for path in [*resolve_unloaded(JAVA).files, tmp_path / "kit.jar", adapter]:
         (jars / path.name).symlink_to(path)
     known = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     options = archive(java())
@@ -142,7 +145,7 @@ def cluster(spark: None, ground: Path, tmp_path: Path, variables: dict[str, str]
 
 
 def test_whatever_dies_hangs_or_differs_changes_nothing(
-    cluster: Cluster, variables: dict[str, str], start: Start, tmp_path: Path
+    cluster: Cluster, variables: dict[str, str], adapter: Path, start: Start, tmp_path: Path
 ) -> None:
     folder, store, bare = cluster.folder, tmp_path / "store", tmp_path / "bare" / "bin" / "python"
     assert python("-m", "venv", "--without-pip", str(tmp_path / "bare")).returncode == 0
@@ -184,12 +187,13 @@ def test_whatever_dies_hangs_or_differs_changes_nothing(
     assert f"{name} {version}" in log.read_text(encoding="utf-8")
     log.unlink()
 
-    calm = Command(furnished(tmp_path / "calm"), *campaign(*PROCESSES))
+    calm = Command(furnished(tmp_path / "calm", adapter), *campaign(*PROCESSES))
     assert calm.end().status == FOUND
     same(store, tmp_path / "calm" / "store")
     found = outcome(store)["findings"]
-    assert {subject for subject in SUBJECTS if any(subject in row for row in found)} == {FATAL, PLUGIN}
-    eventually(lambda: not processes(folder, "broker_tck"), "the end of what the dead had started")
+    assert {subject for subject in SUBJECTS if any(subject in row for row in found)} == {FATAL, GO, PLUGIN}
+    left_over = ("broker_tck", adapter.name)
+    eventually(lambda: not any(processes(folder, name) for name in left_over), "the end of what the dead had started")
 
 
 def test_session_whose_java_dies_is_a_line_and_processes_go_on(
