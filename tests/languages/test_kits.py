@@ -22,8 +22,8 @@ BUILD = {"go": ["go build"], "cpp": [f"make {STRICT!r}"], "rust": ["cargo build 
 PROGRAM = {"go": "{}/adapter", "cpp": "{}/adapter", "rust": "{}/target/release/adapter", "node": "node {}/main.js"}
 CHUNKS_LOST = {
     "go": ("tracker.go", "[id.Position] = id.Chunks", "[id.Position] = nil"),
-    "cpp": ("tracker.hpp", "id.chunks.empty() ? Positions{id.position} : id.chunks", "Positions{id.position}"),
-    "rust": ("src/tracker.rs", "if id.chunks.is_empty() { vec![id.position] } else { id.chunks }", "vec![id.position]"),
+    "cpp": ("tracker.hpp", "if (!id.chunks.empty()) chunks[id.position] = id.chunks;", ""),
+    "rust": ("src/tracker.rs", "if !id.chunks.is_empty()", "if false"),
     "node": ("tracker.js", "chunks.length ? chunks : [[ledger, entry]]", "[[ledger, entry]]"),
 }
 """A line of each tracker of negative acks, and the same without the chunks of a message."""

@@ -163,9 +163,9 @@ inline std::string json_list(const std::vector<std::string>& written) {
 
 template <class T>
 std::string json(const std::vector<T>& values) {
-  std::vector<std::string> written;
-  for (const T& value : values) written.push_back(json(value));
-  return json_list(written);
+  std::string list = "[";
+  for (const T& value : values) (list.size() > 1 ? list += ',' : list) += json(value);
+  return list + ']';
 }
 
 }  // namespace broker_tck

@@ -1,4 +1,4 @@
-// A small tracker that conforms: make it yours.
+// A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 
+#include "broker_tck/entries.hpp"
 #include "broker_tck/negative_acks.hpp"
 
 // Tracks messages by the bucket in which they become due.
@@ -29,21 +29,22 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
     std::lock_guard lock(mutex_);
     if (is_closed_) return;
     std::int64_t wait = delay(redelivery_count);
-    buckets_[key(clocks_.wall() + wait)][id.position] = id.chunks.empty() ? Positions{id.position} : id.chunks;
+    auto& [ledgers, chunks] = buckets_[key(clocks_.wall() + wait)];
+    count_ += ledgers[id.position.first].add(id.position.second);
+    if (!id.chunks.empty()) chunks[id.position] = id.chunks;
     arm(wait);
   }
 
   std::int64_t nacked_messages_count() override {
     std::lock_guard lock(mutex_);
-    std::int64_t count = 0;
-    for (const auto& [key, bucket] : buckets_) count += static_cast<std::int64_t>(bucket.size());
-    return count;
+    return count_;
   }
 
   void close() override {
     std::lock_guard lock(mutex_);
     is_closed_ = true;
     buckets_.clear();
+    count_ = 0;
     disarm();
   }
 
@@ -51,12 +52,18 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
   static constexpr std::int64_t nanoseconds_of_a_millisecond = 1'000'000, shortest_delay = 100;
   static constexpr std::ptrdiff_t ids_of_a_request = 1'000;
 
+  struct Bucket {
+    std::map<std::int64_t, broker_tck::Entries> ledgers;
+    std::map<Position, Positions> chunks;  // of each message in chunks
+  };
+
   broker_tck::NegativeAcksConfig config_;
   const broker_tck::Clocks& clocks_;
   broker_tck::NackTimer timer_;
   broker_tck::Consumer& consumer_;
   std::mutex mutex_;  // never held while the consumer is called, which may call back
-  std::map<std::int64_t, std::map<Position, Positions>> buckets_;  // of each entry what is emitted for it
+  std::map<std::int64_t, Bucket> buckets_;
+  std::int64_t count_ = 0;
   std::shared_ptr<Timeout> timeout_;
   bool is_closed_ = false;
 
@@ -97,12 +104,15 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
     if (timeout.cancelled()) return {};  // it was on its way already
     timeout_.reset();
     std::int64_t now = clocks_.wall();
-    std::set<Position> due;
+    Positions due;
     auto later = buckets_.upper_bound(now);
     for (auto bucket = buckets_.begin(); bucket != later; bucket = buckets_.erase(bucket)) {
-      for (const auto& [position, emitted] : bucket->second) due.insert(emitted.begin(), emitted.end());
+      for (auto& [ledger, entries] : bucket->second.ledgers) count_ -= entries.take(ledger, INT64_MAX, due);
+      for (const auto& [position, chunks] : bucket->second.chunks) due.insert(due.end(), chunks.begin(), chunks.end());
     }
     if (!buckets_.empty()) arm(later->first - now);
-    return Positions(due.begin(), due.end());
+    std::sort(due.begin(), due.end());
+    due.erase(std::unique(due.begin(), due.end()), due.end());
+    return due;
   }
 };

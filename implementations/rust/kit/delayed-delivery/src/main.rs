@@ -14,5 +14,5 @@ fn main() -> io::Result<()> {
         capabilities: [("entry_id_bits", json!(63))].into(),
         software: "my tracker 0.1",
     };
-    serve(&declared, tracker::SortedSet::new)
+    serve(&declared, tracker::Buckets::new)
 }

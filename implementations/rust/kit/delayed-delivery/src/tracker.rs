@@ -1,27 +1,28 @@
-//! A small tracker that conforms: make it yours.
+//! A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use broker_tck::delayed_delivery::{Config, Tracker};
-use broker_tck::{Position, TimeoutId, Timers};
+use broker_tck::{Entries, Position, TimeoutId, Timers};
 
-/// Tracks delayed messages in a sorted set of (key of the bucket, ledger, entry).
-pub struct SortedSet {
+/// Tracks delayed messages in buckets of time.
+pub struct Buckets {
     config: Config,
     width: i64, // of a bucket: the tick, rounded down to a power of two
     timers: Timers,
-    held: BTreeSet<(i64, i64, i64)>,
+    buckets: BTreeMap<i64, BTreeMap<i64, Entries>>,
+    count: usize,
     is_fixed: bool,
     highest: i64,
     armed: Option<(TimeoutId, i64)>, // the timeout, and the time that it is for
     last_run: Option<i64>,
 }
 
-impl SortedSet {
+impl Buckets {
     pub fn new(config: Config, timers: Timers) -> Self {
         let width = 1 << config.tick.max(1).ilog2();
-        let held = BTreeSet::new();
-        SortedSet { config, width, timers, held, is_fixed: true, highest: 0, armed: None, last_run: None }
+        let buckets = BTreeMap::new();
+        Buckets { config, width, timers, buckets, count: 0, is_fixed: true, highest: 0, armed: None, last_run: None }
     }
 
     fn cutoff(&self) -> i64 {
@@ -33,7 +34,7 @@ impl SortedSet {
     }
 
     fn first(&self) -> Option<i64> {
-        self.held.first().map(|&(key, _, _)| key)
+        self.buckets.first_key_value().map(|(&key, _)| key)
     }
 
     fn disarm(&mut self) {
@@ -60,14 +61,15 @@ impl SortedSet {
     }
 }
 
-impl Tracker for SortedSet {
+impl Tracker for Buckets {
     fn add_message(&mut self, ledger: i64, entry: i64, at: i64) -> bool {
         if at <= self.cutoff() {
             self.is_fixed = false;
             return false;
         }
         let up = if self.config.strict { at.saturating_add(self.width - 1) } else { at };
-        self.held.insert((up & -self.width, ledger, entry));
+        let ledgers = self.buckets.entry(up & -self.width).or_default();
+        self.count += usize::from(ledgers.entry(ledger).or_default().add(entry));
         self.update_timer();
         self.is_fixed = self.is_fixed && at >= self.highest - self.config.tick;
         self.highest = self.highest.max(at);
@@ -83,22 +85,32 @@ impl Tracker for SortedSet {
     }
 
     fn get_scheduled_messages(&mut self, most: i64) -> Vec<Position> {
-        let mut taken = BTreeSet::new(); // one that was due in two buckets comes once
-        for _ in 0..most {
-            if !self.first().is_some_and(|key| self.is_due(key)) {
-                break;
+        let (mut taken, mut left) = (Vec::new(), usize::try_from(most).unwrap_or(0));
+        while left > 0 && self.first().is_some_and(|key| self.is_due(key)) {
+            let Some(mut bucket) = self.buckets.first_entry() else { break };
+            while let Some(mut ledger) = bucket.get_mut().first_entry().filter(|_| left > 0) {
+                let number = *ledger.key();
+                left -= ledger.get_mut().take(number, left, &mut taken);
+                if ledger.get().is_empty() {
+                    ledger.remove();
+                }
             }
-            taken.extend(self.held.pop_first().map(|(_, ledger, entry)| (ledger, entry)));
+            if bucket.get().is_empty() {
+                bucket.remove();
+            }
         }
-        if self.held.is_empty() {
+        self.count -= taken.len();
+        taken.sort_unstable();
+        taken.dedup(); // one that was due in two buckets comes once
+        if self.buckets.is_empty() {
             (self.is_fixed, self.highest) = (true, 0);
         }
         self.update_timer();
-        taken.into_iter().collect()
+        taken
     }
 
     fn should_pause_all_deliveries(&mut self) -> bool {
-        let enough = self.config.lookahead > 0 && self.held.len() as i64 >= self.config.lookahead;
+        let enough = self.config.lookahead > 0 && self.count as i64 >= self.config.lookahead;
         enough && self.is_fixed && !self.has_message_available()
     }
 
@@ -107,15 +119,16 @@ impl Tracker for SortedSet {
     }
 
     fn number_of_delayed_messages(&self) -> usize {
-        self.held.len()
+        self.count
     }
 
     fn buffer_memory_usage(&self) -> usize {
-        self.held.len() * std::mem::size_of::<(i64, i64, i64)>()
+        self.buckets.values().flat_map(BTreeMap::values).map(Entries::bytes).sum()
     }
 
     fn clear(&mut self) {
-        self.held.clear();
+        self.buckets.clear();
+        self.count = 0;
     }
 
     fn close(&mut self) {

@@ -1,10 +1,10 @@
-//! A small tracker that conforms: make it yours.
+//! A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use broker_tck::negative_acks::{Config, MessageId, RequestFailed, Tracker, World};
-use broker_tck::{Position, TimeoutId};
+use broker_tck::{Entries, Position, TimeoutId};
 
 const IDS_OF_A_REQUEST: usize = 1_000;
 const NANOSECONDS_OF_A_MILLISECOND: i64 = 1_000_000;
@@ -18,9 +18,16 @@ pub struct Buckets {
 
 #[derive(Default)]
 struct State {
-    buckets: BTreeMap<i64, BTreeMap<Position, Vec<Position>>>, // of each entry what is emitted for it
+    buckets: BTreeMap<i64, Bucket>,
+    count: usize,
     armed: Option<(TimeoutId, i64)>,
     is_closed: bool,
+}
+
+#[derive(Default)]
+struct Bucket {
+    ledgers: BTreeMap<i64, Entries>,
+    chunks: BTreeMap<Position, Vec<Position>>, // of each message in chunks
 }
 
 impl Buckets {
@@ -60,8 +67,16 @@ impl Buckets {
         if let Some((&key, _)) = state.buckets.first_key_value() {
             self.arm(state, key - now);
         }
-        let ids: BTreeSet<Position> = due.into_values().flat_map(BTreeMap::into_values).flatten().collect();
-        ids.into_iter().collect()
+        let mut ids = Vec::new();
+        for Bucket { ledgers, chunks } in due.into_values() {
+            for (ledger, mut entries) in ledgers {
+                state.count -= entries.take(ledger, usize::MAX, &mut ids);
+            }
+            ids.extend(chunks.into_values().flatten());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
 }
 
@@ -76,19 +91,24 @@ impl Tracker for Buckets {
             return;
         }
         let wait = self.delay(redelivery_count);
-        let emitted = if id.chunks.is_empty() { vec![id.position] } else { id.chunks };
-        state.buckets.entry(self.key(self.world.wall() + wait)).or_default().insert(id.position, emitted);
+        let (ledger, entry) = id.position;
+        let bucket = state.buckets.entry(self.key(self.world.wall() + wait)).or_default();
+        state.count += usize::from(bucket.ledgers.entry(ledger).or_default().add(entry));
+        if !id.chunks.is_empty() {
+            bucket.chunks.insert(id.position, id.chunks);
+        }
         self.arm(state, wait);
     }
 
     fn nacked_messages_count(&self) -> usize {
-        self.state.borrow().buckets.values().map(BTreeMap::len).sum()
+        self.state.borrow().count
     }
 
     fn close(&self) {
         let state = &mut *self.state.borrow_mut();
         state.is_closed = true;
         state.buckets.clear();
+        state.count = 0;
         self.disarm(state);
     }
 
