@@ -253,7 +253,7 @@ class MemoryEstimate(Part):
 
     def allowed(self, count: int) -> Allowed:
         """The estimates that a subject with this number of copies may answer."""
-        now = copy(self)
+        now = copy(self)  # it judges the answer, however late that comes
         self.last, self.grew, self.shrank = [0], False, False
         says = "0 if nothing is held, else plausible"
         follow = partial(setitem, self.last, 0)

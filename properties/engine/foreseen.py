@@ -18,7 +18,7 @@ from broker_tck.properties.engine.contract import Step
 from broker_tck.properties.engine.operation import Operation, Told
 
 ANYTHING = repr(UNDEFINED)
-"""What stands in a line for what the specification leaves open."""
+"""What stands in a line for what the specification leaves open, or a program cannot show."""
 
 
 def written(value: Any) -> str:

@@ -19,6 +19,7 @@ from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.programs import PATIENCE, Program, how_it_ended
 from broker_tck.model.reference import UNDEFINED
 from broker_tck.properties.engine.answers import Odd, text
+from broker_tck.properties.engine.foreseen import ANYTHING
 from broker_tck.properties.engine.operation import Operation, Told
 from broker_tck.properties.engine.registry import CONTRACTS
 
@@ -313,8 +314,6 @@ def brought(word: str) -> str:
 
 
 MALFORMED = msgspec.MsgspecError, UnicodeDecodeError, RecursionError
-ANYTHING = repr(UNDEFINED)
-"""What a program shows for an observable that it cannot show."""
 ENCODER = msgspec.json.Encoder()
 
 

@@ -12,13 +12,7 @@ from typing import Any
 from broker_tck.implementations.interface import NOT_ANSWERED, Hang
 from broker_tck.model.reference import Reference
 from broker_tck.properties.engine.blackbox import BOX
-from broker_tck.properties.engine.check import (
-    HANG,
-    Difference,
-    Look,
-    check,
-    no_answer,
-)
+from broker_tck.properties.engine.check import HANG, Difference, Look, check, no_answer
 from broker_tck.properties.engine.choices import Choices, SeededChoices, one_of, weighted
 from broker_tck.properties.engine.contract import Contract, Maker
 from broker_tck.properties.engine.foreseen import Foreseen
