@@ -14,15 +14,19 @@ from broker_tck.cli import completion
 from broker_tck.cli.options import java_options, json_option, output_option, seed_option, tell_if_untried
 from broker_tck.cli.output import print_json, print_table, progress, written
 from broker_tck.cli.threads import subject_named
+from broker_tck.implementations.go.building import built
+from broker_tck.implementations.go.client import KIND as TRACKER
+from broker_tck.implementations.go.client import TRIED as GO_TRIED
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import TRIED
 from broker_tck.implementations.jvm.unavailable import Unavailable
-from broker_tck.implementations.released import CLASSPATH
+from broker_tck.implementations.released import CLASSPATH, KINDS
 from broker_tck.properties.engine.subjects import Subject, contract_named, resolve
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.kept import known_in, lines_of
 from broker_tck.properties.releases.page import page as page_text
 from broker_tck.properties.releases.survey import (
+    GO,
     QUIET,
     UNKNOWN,
     Answer,
@@ -47,6 +51,7 @@ EXAMPLES = """\b
 Examples:
   broker-tck pulsar 4.2.4
   broker-tck pulsar 4.0.8 4.2.4 --contract active-cursors
+  broker-tck pulsar client-go-0.19.0
   broker-tck pulsar --walks 1000 --threads 400 -o pulsar.md
 """
 
@@ -93,17 +98,19 @@ def pulsar_command(
 ) -> int:
     """Check each class of Apache Pulsar releases against its profile and the specification, and search its races.
 
-    Without a VERSION, the command checks all releases of the page "Pulsar". Each check has its own process. The exit
-    status is 1 if a class does not conform to its own profile, that is, if it does something unknown. It is 4 if some
-    rules never came up. Races do not change it.
+    Without a VERSION, the command checks all releases of the page "Pulsar". A VERSION such as client-go-0.19.0 is a
+    release of the Go client, which needs Go. Each check has its own process. The exit status is 1 if a class does not
+    conform to its own profile, that is, if it does something unknown. It is 4 if some rules never came up. Races do not
+    change it.
 
     For each rule that a profile breaks, the command searches --walks walks for a trace. The last lines name the rules
     without a trace. With -o, the command writes the page each time a check ends, and stores the results in FILE.jsonl.
     If you run it again, it makes only the missing checks, and those whose kit, classes or options have changed.
     """
     effort = Effort(walks, programs, seed)
-    asked = asked_of(versions or TRIED, contract_name, programs > 0)
-    page = page_of(output, versions, asked, contract_name, effort) if output else None
+    releases = versions or (*TRIED, *go_clients(contract_name))
+    asked = asked_of(releases, contract_name, programs > 0)
+    page = page_of(output, versions, releases, asked, contract_name, effort) if output else None
     answers = {each.question: each for each in page.known} if page else {}
     left = [question for question in asked if question not in answers]
     if answers:
@@ -126,6 +133,19 @@ def pulsar_command(
     if page:
         page.write(answers)
     return status(found)
+
+
+def go_clients(contract: str | None) -> list[str]:
+    """The releases of the Go client, if its contract is asked for. None, and a line says why, if they cannot be had."""
+    if contract not in (None, KINDS[TRACKER].contract):
+        return []
+    try:
+        for version in GO_TRIED:
+            built(version, None)
+    except Unavailable as error:
+        click.echo(f"the Go client is left out: {error}", err=True)
+        return []
+    return [f"{GO}{version}" for version in GO_TRIED]
 
 
 def asked_of(releases: Sequence[str], contract: str | None, races: bool) -> list[Question]:
@@ -153,14 +173,19 @@ def subjects_of(asked: Sequence[Question]) -> dict[str, Subject]:
 
 
 def page_of(
-    output: str, versions: Sequence[str], asked: Sequence[Question], contract: str | None, effort: Effort
+    output: str,
+    versions: Sequence[str],
+    releases: Sequence[str],
+    asked: Sequence[Question],
+    contract: str | None,
+    effort: Effort,
 ) -> GrowingPage:
-    """The page that a survey writes."""
+    """The page that a survey of some releases writes. ``versions`` are those that the user named."""
     given = {"--contract": contract, "--walks": effort.walks, "--threads": effort.programs}
     given |= {"--seed": effort.seed or None}
     given |= {"--pulsar": os.environ.get(FOLDER), "--classpath": os.environ.get(CLASSPATH)}
     options = [f"{option} {value}" for option, value in given.items() if value is not None]
-    missing = {release: lacking(release, asked) for release in versions or TRIED}
+    missing = {release: lacking(release, asked) for release in releases}
     digests = {name: subject_digest(subject) for name, subject in subjects_of(asked).items()}
     made = {each: f"{kit_digest()} {digests[each.subject]} {how_much(each, effort)}" for each in asked}
     return GrowingPage(output, made, missing, " ".join(["broker-tck pulsar", *versions, *options]))

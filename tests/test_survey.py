@@ -18,6 +18,7 @@ from msgspec import structs
 from broker_tck.cli import pulsar as command
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.releases import MISSING, TRIED, Release
+from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.releases import survey as asking
 from broker_tck.properties.releases.page import page
@@ -233,6 +234,28 @@ def test_class_that_is_in_no_repository_is_left_out(monkeypatch: pytest.MonkeyPa
     assert {each.release for each in to_be_had(questions(["4.1.1", "5.0.1"], "negative-acks"))} == {"4.1.1", "5.0.1"}
 
 
+def test_go_client_is_asked_about_its_tracker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Release, "lacks", lambda release, name: False)
+    asked = [*to_be_had(questions(["client-go-0.17.0", "client-go-0.19.0"]))]
+    name = "pulsar-client-go-{}/negative-acks"
+    assert [(each.subject, each.profile, each.own) for each in asked] == [
+        (name.format("0.17.0"), "go-old", True),
+        (name.format("0.17.0"), "pip-393-spec", False),
+        (name.format("0.19.0"), "go", True),
+        (name.format("0.19.0"), "pip-393-spec", False),
+    ]
+    assert [*questions(["client-go-0.19.0"], "delayed-delivery")] == []
+    assert lacking("client-go-0.19.0", asked) == []
+
+
+def test_go_client_has_a_column() -> None:
+    answers = [said("client-go-0.19.0", "go", kind="negative-acks")]
+    told = page(answers, {"4.2.4": [], "client-go-0.19.0": []}, "broker-tck pulsar", "2026-01-31")
+    assert "| contract | class | 4.2.4 | client-go-0.19.0 |" in told
+    assert "| `negative-acks` | NegativeAcksTracker | - | `go`: conforms (1,234,567; < 0.003) |" in told
+    assert "`client-go-` and a version is a release of Apache Pulsar's client in Go." in told
+
+
 def test_every_profile_and_capability_of_a_release_is_its_contract_s() -> None:
     asked = [*questions(TRIED)]
     assert {question.contract for question in asked} == CONTRACTS.keys() - {"topic-delivery"}, "was never released"
@@ -307,6 +330,11 @@ def test_checks_at_a_time_are_as_many_as_memory_allows(
     assert command.most_at_once() == most
 
 
+def no_go(*_: Any) -> None:
+    """Go is missing."""
+    raise Unavailable("Go is needed")
+
+
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Every question is answered by hand; what was asked for, and how."""
@@ -329,6 +357,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     for what in ("resolve", "subject_named"):
         monkeypatch.setattr(command, what, lambda name: SimpleNamespace(name=name, untried=untried.get(name, "")))
     monkeypatch.setattr(command, "subject_digest", lambda subject: subject.name)
+    monkeypatch.setattr(command, "built", no_go)
     monkeypatch.setattr(Release, "lacks", lambda release, name: False)
     return calls
 
@@ -365,8 +394,8 @@ def test_survey_is_printed(cli: Cli, answered: list[tuple[Any, ...]]) -> None:
 
 
 def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path) -> None:
-    status, out, _ = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
-    assert status == 3
+    status, out, err = cli("pulsar", "--json", "-o", tmp_path / "page.md", "--walks", "4")
+    assert (status, err) == (3, "the Go client is left out: Go is needed\n")
     told = json.loads(out)["answers"]
     assert [(each["subject"], each["profile"], each["own"], each["verdict"]) for each in told] == [
         (a.question.subject, a.question.profile, a.question.own, a.verdict) for a in EVERY
@@ -376,6 +405,17 @@ def test_survey_is_one_document_and_a_page(cli: Cli, answered: list[tuple[Any, .
     written = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert "by `broker-tck pulsar --walks 4 --threads 100`." in written
     assert f"| contract | class | {' | '.join(TRIED)} |" in written
+
+
+def test_go_client_is_among_the_releases_if_there_is_a_go(
+    cli: Cli, answered: list[tuple[Any, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "built", lambda version, checkout: None)
+    assert cli("pulsar", "-o", tmp_path / "page.md")[2] == ""
+    written = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert f"| {' | '.join(TRIED)} | client-go-0.17.0 | client-go-0.19.0 |" in written
+    assert cli("pulsar", "--contract", "delayed-delivery", "-o", tmp_path / "other.md")[2] == ""
+    assert "client-go" not in (tmp_path / "other.md").read_text(encoding="utf-8")
 
 
 def test_page_grows_and_is_gone_on_with(

@@ -9,7 +9,7 @@ from typing import Any
 from broker_tck.implementations.jvm.releases import INSTEAD, Release
 from broker_tck.implementations.released import KINDS
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.releases.survey import UNKNOWN, Answer, Question
+from broker_tck.properties.releases.survey import GO, UNKNOWN, Answer, Question
 from broker_tck.properties.verdict import BROKEN, CONFORMS, at_most
 
 
@@ -79,6 +79,9 @@ def table(answers: Sequence[Answer], releases: Sequence[str], left: Sequence[Que
     yield "The libraries around the classes (Netty, fastutil, RoaringBitmap and others) were those of 4.2.4 for every"
     yield "release, unless `--pulsar` named a folder with the release's own."
     yield ""
+    if any(release.startswith(GO) for release in releases):
+        yield f"`{GO}` and a version is a release of Apache Pulsar's client in Go. Its class has the name of Java's."
+        yield ""
 
 
 def heads(releases: Sequence[str]) -> Iterator[str]:

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from subprocess import PIPE
 from typing import Any, NamedTuple
 
+from broker_tck.implementations.go.client import KIND as TRACKER
+from broker_tck.implementations.go.client import GoClient
 from broker_tck.implementations.jvm.jars import folder
 from broker_tck.implementations.jvm.releases import Release
 from broker_tck.implementations.jvm.subject import Kind
 from broker_tck.implementations.released import KINDS, made
 from broker_tck.properties.engine.registry import CONTRACTS
-from broker_tck.properties.engine.subjects import declared
+from broker_tck.properties.engine.subjects import declared, resolve
 from broker_tck.properties.explain.deviating import broken_rules
 from broker_tck.properties.search.isolation.pool import as_they_end
 from broker_tck.properties.threads.verdict import Promise
@@ -31,6 +33,8 @@ UNKNOWN = "no verdict"
 RACE, QUIET = "race", "no race found"
 THREADS = "threads"
 """In place of a profile: whether there are races is asked."""
+GO = "client-go-"
+"""How a release of the Go client begins here; its version follows. Of its classes the kit knows one."""
 Check = subprocess.Popen[str]
 
 
@@ -65,8 +69,7 @@ class Question:
     @property
     def own(self) -> bool:
         """Whether the profile is the one that the release's class is known to have; else it is the specification's."""
-        line = KINDS[self.kind].line(Release(self.release))
-        return line is not None and line.profile == self.profile
+        return profile_of(self.release, self.kind) == self.profile
 
     @property
     def of_races(self) -> bool:
@@ -109,20 +112,31 @@ class Answer:
         if self.question.own or self.question.of_races or self.verdict == UNKNOWN:
             return []
         question = self.question
-        subject = declared(question.subject, made(question.release, question.kind, "", folder()))
+        name = question.subject
+        is_go = question.release.startswith(GO)
+        subject = resolve(name) if is_go else declared(name, made(question.release, question.kind, "", folder()))
         told = {each["rule"] for finding in self.findings for each in finding.get("also", ())}
         told.update(finding["rules"][0] for finding in self.findings)
         broken = broken_rules(subject.contract, subject.profiles[0])
         return [number for number in broken if number not in told | subject.out_of_reach]
 
 
+def profile_of(release: str, kind: str) -> str | None:
+    """The profile that a class of a release is known to have; None: it has no such class. Unavailable: no release."""
+    if release.startswith(GO):
+        return GoClient(release.removeprefix(GO), None).line.profile if kind == TRACKER else None
+    line = KINDS[kind].line(Release(release))
+    return line.profile if line else None
+
+
 def questions(releases: Sequence[str], contract: str | None = None, races: bool = False) -> Iterator[Question]:
     """What a survey of some releases asks, of one contract or of all, with races or without."""
     for kind in KINDS.values():
         for release in releases if contract in (None, kind.contract) else ():
-            line = kind.line(Release(release))
-            profiles = dict.fromkeys((line.profile, CONTRACTS[kind.contract].default) if line else ())
-            asked = [*profiles, THREADS] if races and threads_call(kind, Release(release)) else profiles
+            profile = profile_of(release, kind.name)
+            profiles = dict.fromkeys((profile, CONTRACTS[kind.contract].default) if profile else ())
+            searched = races and not release.startswith(GO) and threads_call(kind, Release(release))
+            asked = [*profiles, THREADS] if searched else profiles
             yield from (Question(release, kind.name, profile) for profile in asked)
 
 
@@ -136,11 +150,15 @@ def to_be_had(asked: Iterable[Question]) -> Iterator[Question]:
 
     A folder of jars that the user names must have the classes that are asked for.
     """
-    return (each for each in asked if folder() or not Release(each.release).lacks(KINDS[each.kind].jars[0]))
+    for each in asked:
+        if folder() or each.release.startswith(GO) or not Release(each.release).lacks(KINDS[each.kind].jars[0]):
+            yield each
 
 
 def lacking(release: str, asked: Sequence[Question]) -> list[str]:
     """The jars of a release that are not available, of those that classes of the same contracts need."""
+    if release.startswith(GO):
+        return []
     needed = dict.fromkeys(jar for each in asked for jar in KINDS[each.kind].jars)
     return [jar for jar in needed if Release(release).lacks(jar)]
 

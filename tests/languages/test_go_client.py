@@ -105,6 +105,17 @@ def test_what_waits_for_ever_is_told_at_once() -> None:
     assert said("0.19.0", b"".join(asked)) == [held, held, hang, hang, [[], 0, [second]]]
 
 
+def test_survey_has_rows_of_the_client(cli: Any) -> None:
+    _, out, _ = cli("pulsar", "client-go-0.17.0", "--walks", "5", "--json")
+    answers = json.loads(out)["answers"]
+    assert [(each["subject"], each["profile"]) for each in answers] == [
+        (NAME.format("0.17.0"), "go-old"),
+        (NAME.format("0.17.0"), "pip-393-spec"),
+    ]
+    assert answers[0]["verdict"] in ("conforms", "not enough")
+    assert answers[1]["verdict"] == "broken"
+
+
 SHOWN = [each for each in outputs() if of_the_go_client(each[1])]
 
 
