@@ -27,6 +27,7 @@ from cursor_containers import SIZES, cursors
 from driver_rounds import rounds
 from eviction import cache
 from measuring import Result, Table
+from native_trackers import native
 from topic_index import topic
 from tracked_memory import memory, nacks
 
@@ -133,6 +134,7 @@ HEADS: dict[Callable[[], Result], str] = {
     cache: "a policy for each cache, beside one queue",
     nacks: "bytes a nack, by nacks a second",
     memory: "bytes of ten million messages",
+    native: "a million messages held, and what is checked",
     bucket: "ten million messages",
     topic: "a million messages, by subscriptions",
     campaign: "two cores",
@@ -161,7 +163,7 @@ def main(names: Sequence[str], check: bool) -> None:
         found = spread(result.table)
         moved += moves(name, figures_page.benches().get(name, {}).get("table", {}), found)
         broken += [claim.says for claim in result.claims if not claim.holds]
-        entry = entry_of(name, found)
+        entry = entry_of(name, found, result.versions)
         click.echo(figures_page.table(entry))
         if not check:
             keep(name, entry)
@@ -206,12 +208,12 @@ def middles(table: figures_page.Table) -> dict[tuple[str, str], float]:
     }
 
 
-def entry_of(name: str, found: figures_page.Table) -> dict[str, Any]:
+def entry_of(name: str, found: figures_page.Table, versions: str = "") -> dict[str, Any]:
     """What figures.json has of a benchmark."""
     return {
         "head": HEADS[BENCHES[name]],
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "machine": machine_words(),
+        "machine": ", ".join(filter(None, (machine_words(), versions))),
         "table": found,
     }
 

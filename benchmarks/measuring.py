@@ -38,6 +38,8 @@ class Result(NamedTuple):
 
     table: Table
     claims: Sequence[Claim] = ()
+    versions: str = ""
+    """The versions of what was measured, if it is not the kit's own."""
 
 
 class Desk:

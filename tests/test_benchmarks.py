@@ -24,6 +24,7 @@ import driver_rounds
 import eviction
 import figures
 import measuring
+import native_trackers
 import refresh
 import topic_index
 import tracked_memory
@@ -104,6 +105,33 @@ def test_content_that_is_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, wro
     monkeypatch.setattr(bucket_index, "HeapOfTuples", broken)
     with pytest.raises(RuntimeError, match="the content is wrong"):
         bucket_index.in_memory("heap", 1_003)
+
+
+PROGRAM = f"exec:{sys.executable} -S {ROOT / 'examples' / 'any-language' / 'adapter.py'}"
+
+
+@on_linux
+@pytest.mark.parametrize("name", ["time-bucket", "sorted-buckets", PROGRAM])
+def test_what_a_tracker_holds_is_taken_again(name: str) -> None:
+    assert all(figure >= 0 for figure in native_trackers.held(name, 2_600))
+
+
+@on_linux
+def test_message_that_is_not_taken_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    adding, taking, config = native_trackers.delayed(2_600)
+    workload = {"delayed-delivery": lambda messages: (adding, taking[:-1], config)}
+    monkeypatch.setattr(native_trackers, "WORKLOADS", workload)
+    with pytest.raises(RuntimeError, match="the content is wrong"):
+        native_trackers.held("time-bucket", 2_600)
+
+
+@on_linux
+@pytest.mark.parametrize(("level", "ahead"), [("operations", False), ("traces", True)])
+def test_program_is_asked_by_each_level(level: str, ahead: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_trackers, "WARMING", 1)
+    assert native_trackers.asked_by(native_trackers.resolve(PROGRAM), level).factory.ahead is ahead
+    (rate,) = native_trackers.rate(PROGRAM, level, 1, 2)
+    assert rate > 0
 
 
 def test_comparisons_grow_as_they_may(monkeypatch: pytest.MonkeyPatch) -> None:
