@@ -54,23 +54,20 @@ class Foreseen:
         self.own: Any = None
         """The model that goes along with the subject, once that was needed."""
         for operation in made:
-            self.foresee(operation, model)
+            BOX.alive()
+            answer = outcome(operation, model)
+            self.lines.append(LINE(self.settled(answer) if Allowed in map(type, answer) else answer))
+            self.operations.append(operation)
 
-    def foresee(self, operation: Operation, model: Any) -> None:
-        """Perform an operation on the model, and write down what it answers."""
-        BOX.alive()
-        result, *seen = outcome(operation, model)
-        if type(result) is Allowed:
-            if result.later:
-                self.later[len(self.lines)] = result
-            self.chosen |= not result.later
-            result = concrete(result)
-        for place, each in enumerate(seen):
-            if type(each) is Allowed:
-                self.chosen = True
-                seen[place] = concrete(each)
-        self.lines.append(LINE((result, *seen)))
-        self.operations.append(operation)
+    def settled(self, answer: tuple[Any, ...]) -> tuple[Any, ...]:
+        """An answer that leaves a choice, as the model itself would choose."""
+        result, *at_once = answer
+        if type(result) is Allowed and result.later:
+            self.later[len(self.lines)] = result
+        else:
+            at_once.append(result)
+        self.chosen |= Allowed in map(type, at_once)
+        return tuple(map(concrete, answer))
 
     def difference(self, adapter: Told, done: list[Operation]) -> Difference | None:
         """The first difference of a subject, None if there is none. ``done`` gets the operations up to there."""
