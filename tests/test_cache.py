@@ -276,6 +276,14 @@ def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     assert broken - {*model.NOT_APPLICABLE} == {*model.BREAKS}
 
 
+def test_a_model_with_open_references_is_not_asked_what_it_keeps() -> None:
+    trace = from_text(
+        "entry-cache legacy-4.0; put 0 0 1 0 0; single 0 0 2; fetch 0 0 0 1 3 0; fail 0 0; size 1; clear 0"
+    )
+    subject, done = resolve("legacy-4.0"), Walk(0, trace.config, [*trace.operations], None)
+    assert broken_by(CONTRACT, done, subject.adapter, subject.capabilities, {"EC-P18"}) == []
+
+
 # ---- The queue of removal
 
 

@@ -34,7 +34,7 @@ class CachesAlone(RangeCaches):
     def load(self) -> None:
         """Load what later releases do not have."""
         self.entry = self.loader.named(ENTRY).create
-        self.policy = self.loader.named(CACHES + "EntryCacheDefaultEvictionPolicy")
+        self.policy = self.loader.named(CACHES + "EntryCacheDefaultEvictionPolicy")()
         self.entries = field(self.loader.named(RANGES), "entries")
         self.cache = CacheAlone
 
@@ -88,8 +88,7 @@ class CachesOfPolicy(JavaCaches):
     kind: CachesAlone
 
     def share(self, _config: EntryCacheConfig) -> tuple[Any, ...]:
-        """Nothing."""
-        self.policy = self.kind.policy()
+        """Nothing: no queue, and Java knows how sizes are told."""
         return ()
 
     def new_read_count(self, _expected: int) -> ReadCount | None:
@@ -103,11 +102,11 @@ class CachesOfPolicy(JavaCaches):
     def evict_entries_before_timestamp(self, timestamp: int) -> tuple[int, int]:
         """A time pass over each cache; answers with entries and bytes."""
         self.ready()
-        oldest = nanoseconds(timestamp)
-        return self.counted(lambda: [java.invalidateEntriesBeforeTimestamp(oldest) for java in self.in_order()])
+        threshold = nanoseconds(timestamp)
+        return self.counted(lambda: [java.invalidateEntriesBeforeTimestamp(threshold) for java in self.in_order()])
 
     def evict_least_accessed_entries(self, size: int) -> tuple[int, int]:
         """A size pass, as the policy shares it out; answers with entries and bytes."""
         self.ready()
         caches = self.kind.loader.jpype.java.util.ArrayList(self.in_order())
-        return self.counted(lambda: self.policy.doEviction(caches, size))
+        return self.counted(lambda: self.kind.policy.doEviction(caches, size))

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Cli
 
+from broker_tck.cli.threads import subject_named
+from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.releases.survey import RACE, THREADS, Effort, Question, answer
 from broker_tck.properties.threads.verdict import Promise
 
@@ -53,6 +55,11 @@ def test_race_is_found_from_nothing(cli: Cli, subject: str, programs: int, broke
     status, out, _ = cli("threads", "--subject", subject, "--replay", f"{race['program']} @ {race['schedule']}")
     assert status == 1
     assert broken in out
+
+
+def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
+    name = "pulsar-4.0.8/range-cache"
+    assert (subject_named(name).profiles, resolve(name).profiles) == (("legacy",), ("legacy-4.0",))
 
 
 @pytest.mark.parametrize(
