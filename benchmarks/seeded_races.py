@@ -46,6 +46,8 @@ SUBJECTS = (
     "pulsar-4.2.4/ack-timeout",
     "pulsar-5.0.1/in-memory",
     "pulsar-5.0.1/range-cache",
+    "pulsar-5.0.1/reads-limiter",
+    "pulsar-5.0.1/pending-reads",
 )
 SEED = 0
 PROGRAMS = 200
@@ -79,6 +81,8 @@ WHY = {
     ("RangeCacheRemovalQueue.evictLEntries", "is not"): "all that it does is in `evictEntries`, which is synchronized",
     ("RangeCache.removeFromPage", "makes"): "the wrapper's lock is held, and only its holder empties the slot",
     ("RangeCacheEntryWrapper.withNewInstance", "locks"): "who reads it too early takes it for a miss",
+    ("InflightReadsLimiter.scheduleTimeOutCheck", "is not"): "both its callers are synchronized",
+    ("InflightReadsLimiter.updateMetrics", "is not"): "all its callers are synchronized",
     ("RangeCacheEntryWrapper.getValue", "does not"): "the caller looks again whether the value has the position",
 }
 """Why some changes are no races, or none that a promise is about: by the begin of the place, and of the change."""

@@ -31,7 +31,7 @@ from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.survey import threads_call
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
-from broker_tck.properties.threads.program import Program, Schedule, replayed
+from broker_tck.properties.threads.program import replayed
 from broker_tck.properties.threads.races import java_of, races_of
 from broker_tck.properties.threads.search import Budget, Searched
 
@@ -140,10 +140,9 @@ def threads_command(
         from broker_tck.spark_fuzz.executors.session import need
 
         need("pages", ("jinja2",), "report")
-    run = None if text is None else replayed(text)
     subjects = [subject for name in dict.fromkeys(named) for subject in subjects_named(name)]
-    if run:
-        return replay(subjects, *run, as_json, html)
+    if text is not None:
+        return replay(subjects, text, as_json, html)
     budget = replace(budget, seconds=SECONDS if budget.programs is None and seconds is None else seconds)
     shown = [searched(subject, profile, budget, seed) for subject in subjects]
     print_json({"subjects": [shown_json(each) for each in shown]}) if as_json else print_shown(shown)
@@ -182,7 +181,7 @@ def of_threads_alone(name: str) -> Subject | None:
     line = kind.line_of_threads(release)
     if not line or line is kind.line(release):
         return None
-    contract = CONTRACTS[kind.contract]
+    contract = CONTRACTS[kind.contract].under_threads(kind.name)
     factory = JavaFactory(name, kind, release, line, ())
     return Subject(name, contract, factory, factory.profiles, contract.capabilities(**factory.capabilities))
 
@@ -211,11 +210,12 @@ def said(found: Searched) -> str:
     return f"{found.programs:,} programs, {found.schedules:,} schedules, {found.failing:,} programs with a race"
 
 
-def replay(subjects: Sequence[Subject], program: Program, schedule: Schedule, as_json: bool, html: str | None) -> int:
+def replay(subjects: Sequence[Subject], text: str, as_json: bool, html: str | None) -> int:
     """Run one program under one schedule."""
     if len(subjects) > 1:
         raise BadInput(f"--replay runs one subject, not {len(subjects)}")
     (subject,) = subjects
+    program, schedule = replayed(text, subject.contract)
     if program.contract is not subject.contract:
         raise BadInput(
             f"--replay: a program of {program.contract.name}; {subject.name} is a subject of {subject.contract.name}"

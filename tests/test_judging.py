@@ -43,9 +43,9 @@ FULL, EMPTY, FIVE = "[[[1,10],[0,0],[0,0]],1]", "[[[0,0],[0,0],[0,0]],0]", "[[[1
 START = 1_700_000_000_000
 
 
-def verdict(program: str, history: str) -> Verdict | None:
-    """The verdict on a history, its lines in one."""
-    made = parsed(program)
+def verdict(program: str, history: str, kind: str = "") -> Verdict | None:
+    """The verdict on a history, its lines in one; of a kind of classes that are a part of a contract."""
+    made = parsed(program, PARTS.get(kind))
     return judged(Judge(made, made.contract.model(made.profile)), history_of(history.replace(", ", "\n")))
 
 
@@ -142,6 +142,66 @@ def test_refused_insertion_hands_its_count_on_in_a_step() -> None:
     assert promise(program.format("pip-430-5.0"), history.format("[1,10]")) is None
     assert promise(program.format("pip-430-5.0"), history.format("[0,0]")) is None
     assert promise(program.format("ideal"), history.format("[0,0]")) == Promise.REST
+
+
+LIMITED = (
+    "entry-cache pip-430 max_reads_in_flight=11000 acquire_queue=1; storage 1; single 0 1 0 "
+    "| done 0; permits | single 0 1 1; single 0 1 2 | permits"
+)
+UNCACHED = "[[0,0],[0,0],[0,0]]"
+NONE, ONE = f"{UNCACHED},0", f"{UNCACHED},1"
+TAKEN = f'=[null,[{NONE}]], =[[["answers",1,[0],[null]],["asks",0,1,0,0]],[{ONE}]]'
+SECOND, THIRD = '["answers",2,[1],[null]],["asks",0,1,1,1]', '["answers",3,[2],[null]],["asks",0,1,2,2]'
+
+
+@pytest.mark.parametrize(
+    ("history", "broken"),
+    [
+        (f"+1 0, -1 0 [], +0 0, -0 0 [{SECOND}], +0 1, -0 1 696, +1 1, -1 1 [], =[696,[{ONE}]]", None),
+        (f"+1 0, +0 0, -0 0 [], -1 0 [{SECOND}], +0 1, -0 1 696, +1 1, -1 1 [], =[696,[{ONE}]]", None),
+        (f"+1 0, +0 0, -0 0 [], -1 0 [], +0 1, -0 1 10304, +1 1, -1 1 [{THIRD}], =[696,[{ONE}]]", Promise.STEPS),
+        (f"+1 0, -1 0 [], +1 1, -1 1 [], +0 0, -0 0 [{SECOND}], +0 1, -0 1 696, =[696,[{ONE}]]", Promise.STEPS),
+        (
+            f'+1 0, -1 0 [], +1 1, -1 1 [["fails",3]], +0 0, -0 0 [{SECOND}], +0 1, -0 1 10304, =[696,[{ONE}]]',
+            Promise.MOMENT,
+        ),
+        (
+            f'+1 0, -1 0 [], +1 1, +0 0, -0 0 [{SECOND}], -1 1 [["fails",3]], +0 1, -0 1 696, =[10304,[{ONE}]]',
+            Promise.REST,
+        ),
+    ],
+)
+def test_permits_are_acquired_and_released_in_steps(history: str, broken: Promise | None) -> None:
+    """There are permits for one entry, and room for one who waits."""
+    found = verdict(LIMITED, f"{TAKEN}, {history}", "reads-limiter")
+    assert (found and found.promise) == broken
+
+
+RUNS = "entry-cache pip-430; fetch 0 0 1 0 1 0 | complete 0 | single 0 1 0 | complete 0"
+ASKS, EVALUATED = '["asks",0,1,0,0]', '["counts",1]'
+FIRST, OTHER = '["answers",1,[0],[null]]', '["answers",2,[0],[null]]'
+AT_ONCE = "entry-cache pip-430 | fetch 0 0 1 0 1 0 | complete 0 | complete 0"
+
+
+@pytest.mark.parametrize(
+    ("program", "history", "broken"),
+    [
+        (RUNS, f"+0 0, +1 0, -1 0 [], -0 0 [{FIRST},{OTHER},{EVALUATED}], =[[],[{UNCACHED},2]]", None),
+        (RUNS, f"+0 0, +1 0, -0 0 [{FIRST},{EVALUATED}], -1 0 [{ASKS}], =[[{OTHER}],[{UNCACHED},2]]", None),
+        (RUNS, f"+0 0, +1 0, -0 0 [{FIRST},{EVALUATED}], -1 0 [], =[[],[{UNCACHED},1]]", Promise.STEPS),
+        (RUNS, f"+0 0, +1 0, -0 0 [{FIRST},{EVALUATED}], -1 0 [{ASKS}], =[[],[{UNCACHED},1]]", Promise.REST),
+        (RUNS, f"+0 0, -0 0 [{FIRST},{EVALUATED}], +1 0, -1 0 [], =[[],[{UNCACHED},1]]", Promise.STEPS),
+        (AT_ONCE, f"+0 0, +1 0, -1 0 [], -0 0 [{FIRST},{ASKS},{EVALUATED}], =[[],[{UNCACHED},1]]", None),
+        (AT_ONCE, f"+0 0, +1 0, -1 0 [{FIRST},{EVALUATED}], -0 0 [{ASKS}], =[[],[{UNCACHED},1]]", None),
+        (AT_ONCE, f"+0 0, -0 0 [{FIRST},{ASKS},{EVALUATED}], +1 0, -1 0 [], =[[],[{UNCACHED},1]]", Promise.STEPS),
+        (AT_ONCE, f"+0 0, +1 0, -1 0 [{FIRST},{EVALUATED}], -0 0 [{FIRST},{ASKS}], !deadlock", Promise.ENDS),
+    ],
+)
+def test_reads_go_on_in_steps(program: str, history: str, broken: Promise | None) -> None:
+    """A read joins one that runs, or comes too late; what follows from an answer may be left to who has just asked."""
+    before = f"=[[{ASKS}],[{UNCACHED},0]], " if program == RUNS else ""
+    found = verdict(program, before + history, "pending-reads")
+    assert (found and found.promise) == broken
 
 
 # ---- Time that passes on a thread of its own
@@ -265,12 +325,14 @@ def test_bad_program_is_a_clear_line(text: str, complaint: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-THREADED = [name for name, contract in CONTRACTS.items() if contract.concurrent]
+WHOLE = {name: contract for name, contract in CONTRACTS.items() if contract.concurrent}
+PARTS = {kind: contract.under_threads(kind) for contract in CONTRACTS.values() for kind in contract.concurrent_parts}
+THREADED = WHOLE | PARTS
 
 
 def draw(name: str, number: int, **capabilities: Any) -> Program:
-    """A program of a contract, under its first profile."""
-    contract = contract_named(name)
+    """A program of a contract, or of a class that is a part of it, under its first profile."""
+    contract = THREADED[name]
     lacking = contract.capabilities(**capabilities)
     return drawn(contract, contract.specification, lacking, SeededChoices(walk_seed(0, number)))
 
@@ -288,11 +350,12 @@ def test_threads_do_not_make_what_stays_apart() -> None:
 @pytest.mark.parametrize("name", THREADED)
 def test_drawn_programs_are_what_threads_can_call(name: str) -> None:
     programs = [draw(name, number) for number in range(60)]
-    assert [parsed(str(program)) for program in programs] == programs
+    assert [parsed(str(program), THREADED[name]) for program in programs] == programs
     assert programs == [draw(name, number) for number in range(60)]
-    assert {len(program.threads) for program in programs} == {2, 3, 4}
-    concurrent = CONTRACTS[name].concurrent
+    concurrent = THREADED[name].concurrent
     assert concurrent
+    assert {len(program.threads) for program in programs} == {number for number, _ in concurrent.threads}
+    assert {program.before[: len(concurrent.opening)] for program in programs} == {concurrent.opening}
     called = {type(call) for program in programs for calls in program.threads for call in calls}
     assert called == {*concurrent.able}
     later = {type(call) for program in programs for calls in program.threads[1:] for call in calls}

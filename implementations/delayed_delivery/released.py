@@ -163,8 +163,7 @@ def boxes(own: str = "") -> tuple[Boxed, ...]:
             "broker_tck.boxes.DelayedDelivery",
             (*woven, f"{package}.") if own else woven,
             own,
-            DISPATCHERS + dispatcher,
-            ("getName", "getCursor", *NAMED, *READS),
+            {DISPATCHERS + dispatcher: ("getName", "getCursor", *NAMED, *READS)},
         )
         for since, dispatcher in DISPATCHER
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from broker_tck.implementations.entry_cache.released_alone import CachesAlone
-from broker_tck.implementations.entry_cache.released_caches import COUNT, QUEUE, RangeCaches
+from broker_tck.implementations.entry_cache.released_caches import COUNT, MANAGER, QUEUE, RangeCaches
+from broker_tck.implementations.entry_cache.released_reads import STAND_INS
 from broker_tck.implementations.entry_cache.released_values import LEDGER
 from broker_tck.implementations.jvm.loader import Loader
 from broker_tck.implementations.jvm.releases import OWN, Release
@@ -33,6 +34,31 @@ BOXES = (
         (4, 2), "broker_tck.boxes.RangeCaches", (f"{IN_JAVA}impl.cache.RangeCache", COUNT.replace("/", "."), *VALUES)
     ),
 )
+MANAGED = ("managed-ledger", *(name for name in OWN if name != "managed-ledger"))
+MANAGES = ("getMlFactoryMBean", "getInflightReadsLimiter", "entryAdded", "entriesRemoved")
+"""What the manager of the caches is called for since 4.2."""
+AROUND = {name.replace("/", "."): methods for name, methods in {MANAGER: MANAGES, **STAND_INS}.items()}
+"""The classes around a cache that are too large to make, and what each is called for."""
+
+
+def limiter(*since: int) -> Boxed:
+    """The limiter in which reads wait in a queue; its rules are those of 4.2."""
+    woven = (f"{IN_JAVA}impl.cache.InflightReadsLimiter",)
+    return Boxed(since, "broker_tck.boxes.ReadsLimiter", woven, line=Line(since, "pip-430", WITHOUT))
+
+
+LIMITERS = (limiter(3, 3, 5), Boxed((4,), "", ()), limiter(4, 0, 3))
+"""In earlier releases reads ask again and again."""
+
+
+def pending_reads(*since: int, profile: str) -> Boxed:
+    """A RangeEntryCacheImpl that reads. The cache itself has no points: threads call that alone, as ``range-cache``."""
+    names = ("impl.cache.PendingReadsManager", "impl.cache.RangeEntryCacheImpl", "impl.cache.ReadEntryUtils")
+    woven = (*(f"{IN_JAVA}{name}" for name in names), COUNT.replace("/", "."))
+    line = Line(since, profile, WITHOUT)
+    return Boxed(since, "broker_tck.boxes.PendingReads", woven, stand_ins=AROUND, line=line)
+
+
 KINDS = (
     Kind(
         "range-cache",
@@ -44,7 +70,17 @@ KINDS = (
             Line((4, 2), "pip-430", WITHOUT),
             Line((5, 0, 1), "pip-430-5.0", WITHOUT),
         ),
-        ("managed-ledger", *(name for name in OWN if name != "managed-ledger")),
+        MANAGED,
         BOXES,
+    ),
+    Kind("reads-limiter", "entry-cache", "InflightReadsLimiter", None, (), MANAGED, LIMITERS),
+    Kind(
+        "pending-reads",
+        "entry-cache",
+        "PendingReadsManager",
+        None,
+        (),
+        MANAGED,
+        (pending_reads(4, 2, profile="pip-430"), pending_reads(5, 0, 1, profile="pip-430-5.0")),
     ),
 )

@@ -47,6 +47,16 @@ CALLED = (
     *("reopenReadHandle", "invalidateLedgerHandle", "isBatchReadEnabled", "getManagedLedgerInterceptor"),
 )
 """What a managed ledger is called for."""
+ASKED = ("isPulsarMessageEntries",)
+COUNTS = ("recordCacheHits", "recordCacheMiss")
+SAMPLES = ("recordReadEntriesOpsCacheMisses", "addReadEntriesSample")
+STAND_INS = {
+    IMPL + "ManagedLedgerImpl": CALLED,
+    LEDGER + "ManagedLedgerConfig": ASKED,
+    IMPL + "ManagedLedgerFactoryMBeanImpl": COUNTS,
+    IMPL + "ManagedLedgerMBeanImpl": SAMPLES,
+}
+"""The classes around a cache that are too large to make, and what each is called for."""
 
 
 class Kinds:
@@ -56,14 +66,11 @@ class Kinds:
         self.loader, self.values = loader, values
         self.limiter = loader.named(IMPL + "cache/InflightReadsLimiter")
         self.telemetry = loader.named("io.opentelemetry.api.OpenTelemetry").noop()
-        self.ledger = of_class(loader, IMPL + "ManagedLedgerImpl", CALLED)
+        self.ledger, config, self.counters, sample = (of_class(loader, *each) for each in STAND_INS.items())
         getter = loader.named(IMPL + "ManagedLedgerImpl").class_.getMethod("getExecutor")
         self.executor = str(getter.getReturnType().getName())
-        asked = ("isPulsarMessageEntries",)
-        self.config = of_class(loader, LEDGER + "ManagedLedgerConfig", asked)(dict.fromkeys(asked, lambda: False))
-        self.counters = of_class(loader, IMPL + "ManagedLedgerFactoryMBeanImpl", ("recordCacheHits", "recordCacheMiss"))
-        silent = ("recordReadEntriesOpsCacheMisses", "addReadEntriesSample")
-        self.sample = of_class(loader, IMPL + "ManagedLedgerMBeanImpl", silent)(dict.fromkeys(silent, nothing))
+        self.config = config(dict.fromkeys(ASKED, lambda: False))
+        self.sample = sample(dict.fromkeys(SAMPLES, nothing))
         self.future = loader.jpype.JClass("java.util.concurrent.CompletableFuture")
         self.optional = loader.jpype.JClass("java.util.Optional")
         self.thrown = loader.jpype.JClass("java.lang.IllegalStateException")

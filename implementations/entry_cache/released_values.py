@@ -9,9 +9,9 @@ from broker_tck.implementations.interface import Entry, Position
 from broker_tck.implementations.jvm.errors import translating
 from broker_tck.implementations.jvm.loader import Loader
 from broker_tck.implementations.jvm.standins import by_handler, of_interface
+from broker_tck.implementations.jvm.weaving import ALLOCATOR
 
 LEDGER = "org/apache/bookkeeper/mledger/"
-ALLOCATOR = "org.apache.pulsar.common.allocator.PulsarByteBufAllocator"
 ANSWERED = ("retain", "release", "retainedDuplicate", "duplicate", "readableBytes", "readerIndex", "writeBytes")
 """What Java does with the bytes of an entry."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,13 @@ class Boxed:
 
     since: tuple[int, ...]
     box: str
-    """The class of the kit's own that makes one and calls it."""
+    """The class of the kit's own that makes one and calls it. Empty: threads cannot call it in these releases."""
     woven: tuple[str, ...]
     """How the names of the classes begin that points are woven into."""
     own: str = ""
     """The class that the box makes, if it is the user's own."""
-    stand_in: str = ""
-    """A class that is too large to make, whose stand-in the box has."""
-    methods: tuple[str, ...] = ()
-    """What that answers."""
+    stand_ins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The classes that are too large to make, whose stand-ins the box has, and the methods that these answer."""
     apart: tuple[str, ...] = ()
     """The names of operations that take several calls of the class, so that threads make them at rest alone."""
     line: Line | None = None
@@ -60,7 +58,8 @@ class Kind:
     contract: str
     java: str
     """The class's own name, for people."""
-    wrapper: Wrapper
+    wrapper: Wrapper | None
+    """None: it is no subject of checks."""
     lines: tuple[Line, ...]
     """In ascending order."""
     jars: tuple[str, ...] = OWN
@@ -75,7 +74,8 @@ class Kind:
 
     def boxed(self, release: Release) -> Boxed | None:
         """How threads call the class in a release; None if they cannot."""
-        return next((boxed for boxed in reversed(self.boxes) if boxed.since <= release.number), None)
+        known = [boxed for boxed in self.boxes if boxed.since <= release.number]
+        return known[-1] if known and known[-1].box else None
 
     def line_of_threads(self, release: Release) -> Line | None:
         """The class in a release as threads call it; None if they cannot."""
@@ -130,6 +130,7 @@ class JavaFactory:
     @cached_property
     def made(self) -> Callable[..., Any]:
         """The factory, with the class loaded."""
+        assert self.kind.wrapper
         load: Wrapper = guarded(self.kind.wrapper)
         return load(loader_of(self.release.java, self.places), self.release)
 
@@ -167,6 +168,6 @@ def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) 
     own = (*places[: len(classpath) + 1], CLASSES)
     names = dict.fromkeys(name for place in own for name in classes_in(place, boxed.woven))
     loader = WeavingLoader(java(release.java), places, list(names))
-    if boxed.stand_in:
-        of_class(loader, boxed.stand_in, boxed.methods)
+    for name, methods in boxed.stand_ins.items():
+        of_class(loader, name, methods)
     return Explorer(loader, boxed.box, boxed.own)

@@ -154,8 +154,6 @@ class PendingReads(CallsUnderWay[Request]):
     def admit(self, request: Request) -> int:
         """The storage gets a request; answers what it does: it waits if the ledger is slow, or has another request."""
         self.requests += 1
-        if not request.number:
-            self.running.append(request)
         request.number = self.requests
         ledger = request.order()[:2]
         waits = ledger in self.slow or any(other.order()[:2] == ledger for other in self.waiting)

@@ -115,9 +115,17 @@ class Reads(Part):
     # ---- A read begins
 
     def start(self, reader: Reader) -> None:
-        """Read as soon as there are permits."""
+        """A reader comes, and reads as soon as there are permits."""
+        self.number(reader)
+        self.admit(reader)
+
+    def number(self, reader: Reader) -> None:
+        """Readers are numbered as they come."""
         self.model.readers += 1
         reader.number = self.model.readers
+
+    def admit(self, reader: Reader) -> None:
+        """Read as soon as there are permits."""
         if not self.limit.is_limited(reader) or self.takes_permits(reader):
             self.perform(reader)
         elif not self.limit.wait(reader, self.model.now):
@@ -159,7 +167,7 @@ class Reads(Part):
             if joined:
                 self.read_left(reader, part)
             else:
-                self.ask(Request(reader, part))
+                self.ask(self.new_request(reader, part))
 
     @rule("EC-50", needs="reads")
     def read_left(self, reader: Reader, part: Run) -> None:
@@ -167,6 +175,12 @@ class Reads(Part):
         self.perform(reader.part(part))
 
     # ---- The storage is asked, and answers
+
+    def new_request(self, reader: Reader, run: Run) -> Request:
+        """A read of the storage, which can be joined from now on."""
+        request = Request(reader, run)
+        self.pending.running.append(request)
+        return request
 
     def ask(self, request: Request) -> None:
         """Ask the storage, which may have an answer at once."""

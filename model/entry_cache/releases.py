@@ -87,16 +87,26 @@ class Thrown(Exception):
     """The storage has raised in place of taking a request."""
 
 
+def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list[Run]]:
+    """Listen to one of some running reads; answers with who awaits all of the run, and what that read leaves."""
+    first, last = run
+    other = min(found, key=lambda r: (r.first > first, r.last < last, r.first))
+    group, left = reader.part(run), runs(sorted({*range(first, last + 1)}.difference(other.entries)))
+    other.listeners.append((group, max(first, other.first), min(last, other.last)))
+    group.awaited = 2 + len(left)
+    return group, left
+
+
 class ReadsOfReleases(Reads):
     """What the storage raises goes up to who called, as it does in Java: nobody counts with it on the way."""
 
     def raised(self, request: Request) -> None:
         raise Thrown
 
-    def start(self, reader: Reader) -> None:
+    def admit(self, reader: Reader) -> None:
         """Read as soon as there are permits. If the storage raises, the reader is told, but its permits are lost."""
         try:
-            super().start(reader)
+            super().admit(reader)
         except Thrown:
             self.model.drop_ledger(reader.cache, reader.ledger)
             reader.permits = 0
@@ -107,15 +117,10 @@ class ReadsOfReleases(Reads):
         reader.awaited += 1
         found = self.pending.overlapping(reader, run, self.manager.keeps_nothing(reader.cache))
         if not found:
-            self.ask(Request(reader, run))
+            self.ask(self.new_request(reader, run))
             return
-        first, last = run
-        other = min(found, key=lambda r: (r.first > first, r.last < last, r.first))
-        group = reader.part(run)
-        group.awaited = 2
-        other.listeners.append((group, max(first, other.first), min(last, other.last)))
-        for part in runs(sorted({*group.entries}.difference(other.entries))):
-            group.awaited += 1
+        group, left = listen(reader, run, found)
+        for part in left:
             self.read_left(group, part)
         self.part_came(group)
 

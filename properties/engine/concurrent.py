@@ -42,6 +42,10 @@ class Hint(NamedTuple):
     """Let one fall."""
 
 
+THREADS = (*((2, 3),) * 5, *((3, 2),) * 2, (4, 1))
+"""The number of threads, and the maximum of calls of each: the number of schedules grows fast."""
+
+
 @dataclass(frozen=True)
 class Concurrent:
     """The calls of a contract that threads may make at the same time."""
@@ -53,6 +57,10 @@ class Concurrent:
     calls: tuple[type[Operation], ...]
     """What a thread may call, more often what stands here more often. What :attr:`steps` does not name takes effect at
     one moment."""
+    opening: tuple[Operation, ...] = field(default=(), kw_only=True)
+    """What every program begins with."""
+    threads: tuple[tuple[int, int], ...] = field(default=THREADS, kw_only=True)
+    """How many threads a program may have, each as likely, and how many calls each of them makes at most."""
     of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
     """Those of the calls that one thread alone makes, such as the timer's."""
     last: Operation | None = field(default=None, kw_only=True)

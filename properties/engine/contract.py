@@ -210,6 +210,8 @@ class Contract:
     """Calls that can overlap, if the contract has such."""
     concurrent: Concurrent | None = None
     """What is promised of calls that threads make at the same time, if the contract has such."""
+    concurrent_parts: Mapping[str, Concurrent] = field(default_factory=dict)
+    """The same for a class that is only a part of what the contract is about, by the class's name."""
     asks: Callable[[Sequence[Operation], Any], Iterator[bool]] = lambda operations, c: (able(o, c) for o in operations)
     """Of each operation of a trace, whether a subject with some capabilities can be asked for it.
 
@@ -241,6 +243,10 @@ class Contract:
             if workload.name == name:
                 return workload.of(self)
         raise ValueError(unknown("workload", name, (workload.name for workload in self.workloads), of=self.name))
+
+    def under_threads(self, kind: str) -> Contract:
+        """The contract with what is promised of a class by the name of its kind."""
+        return replace(self, concurrent=self.concurrent_parts.get(kind, self.concurrent))
 
     def can_ask(self, operations: Sequence[Operation], capabilities: Any) -> bool:
         """Whether a subject with some capabilities can be asked for a whole trace."""

@@ -13,9 +13,6 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able, bulk, tag_of
 from broker_tck.properties.threads.program import Program, promised
 
-THREADS = (2, 2, 2, 2, 2, 3, 3, 4)
-MOST_CALLS = {2: 3, 3: 2, 4: 1}
-"""Maximum number of calls of a thread, by the number of threads: the number of schedules grows fast."""
 MOST_FILLS, MOST_BEFORE = 4, 5
 """Maximum number of operations before the threads start: of those that fill, and of all kinds after them."""
 LAST = 8
@@ -78,16 +75,19 @@ def drawn(
     reference: Any = model(config)
     drawing = Drawing(contract, reference, capabilities, choices)
     fits, below = concurrent.fits, choices.below
+    for operation in concurrent.opening:
+        drawing.done(operation)
     before = [
+        *concurrent.opening,
         *drawing.some(1 + below(MOST_FILLS), concurrent.fills, fits, do=True),
         *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
     ]
-    number = one_of(choices, THREADS)
+    number, most = one_of(choices, concurrent.threads)
     ending = [concurrent.last] if concurrent.last and not below(LAST) else []
     calls = [kind for kind in concurrent.calls if tag_of(kind) not in apart]
     shared = [kind for kind in calls if kind not in concurrent.of_one]
     kinds = [concurrent.of_one, shared] if ending else [calls, *[shared] * (number - 1)]
-    threads = [(*drawing.some(1 + below(MOST_CALLS[number]), of, fits),) for of in kinds]
+    threads = [(*drawing.some(1 + below(most), of, fits),) for of in kinds]
     threads[-1] += (*ending,)
     asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])
     after = tuple(operation for operation in asked if able(operation, capabilities))

@@ -71,8 +71,11 @@ class Program:
         return " | ".join([first, *parts]).strip()
 
 
-def parsed(text: str) -> Program:
-    """The program of a line of text. Raises BadInput with the place."""
+def parsed(text: str, of: Contract | None = None) -> Program:
+    """The program of a line of text. Raises BadInput with the place.
+
+    ``of`` is what a class that is a part of a contract has in place of the contract.
+    """
     first, *parts = (part.strip() for part in BETWEEN.split(text))
     if len(parts) < 3:
         raise BadInput(f"{short(text)!r} is not a program of threads; write {PARTS}, with {len(parts)} of 3 '|' there")
@@ -82,12 +85,11 @@ def parsed(text: str) -> Program:
     if head.split(" ")[0] not in CONTRACTS:
         raise BadInput(f"a program begins with its contract ({', '.join(CONTRACTS)}), not with {short(head)!r}")
     before = from_text(first, "before")
-    promised(before.contract)
+    contract = of if of and of.name == before.contract.name else before.contract
+    promised(contract)
     names = [*(f"thread {i}" for i in range(len(parts) - 1)), "after"]
     told = [tuple(from_text(f"{head}; {part}", name).operations) for name, part in zip(names, parts, strict=True)]
-    return checked(
-        Program(before.contract, before.profile, before.config, (*before.operations,), (*told[:-1],), told[-1])
-    )
+    return checked(Program(contract, before.profile, before.config, (*before.operations,), (*told[:-1],), told[-1]))
 
 
 def promised(contract: Contract) -> Concurrent:
@@ -111,10 +113,10 @@ def checked(program: Program) -> Program:
     return program
 
 
-def replayed(text: str) -> tuple[Program, Schedule]:
+def replayed(text: str, of: Contract | None = None) -> tuple[Program, Schedule]:
     """The program and the schedule of ``PROGRAM @ SCHEDULE``. Raises BadInput with the place."""
     program, found, schedule = text.rpartition(" @")
-    return (parsed(program), scheduled(schedule)) if found else (parsed(text), ())
+    return (parsed(program, of), scheduled(schedule)) if found else (parsed(text, of), ())
 
 
 def scheduled(text: str) -> Schedule:

@@ -28,6 +28,8 @@ SAME = {
     "cursor-tree-set": ("4.2.4 5.0.0-M1", "5.0.1"),
     "cursor-list": ("4.2.4", "5.0.0-M1", "5.0.1"),
     "range-cache": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "reads-limiter": ("3.3.5", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "pending-reads": ("4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The releases that have each kind of class; those in one string have the same class."""
@@ -43,6 +45,8 @@ MADE_OF = {
     "cursor-tree-set": (cursors.TREE_SET,),
     "cursor-list": (cursors.LIST,),
     "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
+    "reads-limiter": caches.LIMITERS[0].woven,
+    "pending-reads": caches.pending_reads(profile="").woven,
     "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
 }
 """The beginnings of the names of the classes that a kind is made of."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 import seeded_races
 from racy_changes import Mutant
@@ -9,33 +11,43 @@ from seeded_races import Put, Subject, races_page
 
 ADD = "ManagedCursorContainerImpl.add"
 SIZE = "ManagedCursorContainerImpl.size"
+LIMITER = "InflightReadsLimiter"
+LISTENS = "PendingReadsManager$PendingRead.addListener"
 
 
-@pytest.fixture(scope="module")
-def heap() -> Subject:
-    """The heap of cursors."""
-    return Subject("pulsar-5.0.1/cursor-heap")
+@cache
+def subject(kind: str) -> Subject:
+    """A class of 5.0.1."""
+    return Subject(f"pulsar-5.0.1/{kind}")
 
 
-def put(subject: Subject, place: str, what: str) -> Put:
+def put(on: Subject, place: str, what: str) -> Put:
     """What the search makes of the change of a place."""
-    return subject.put(next(each for each in subject.mutants() if seeded_races.named(each) == (place, what)))
+    return on.put(next(each for each in on.mutants() if seeded_races.named(each) == (place, what)))
 
 
 @pytest.mark.parametrize(
-    ("place", "what", "verdict"), [(ADD, "does not lock", "rest"), (SIZE, "does not validate", "")]
+    ("kind", "place", "what", "verdict"),
+    [
+        ("cursor-heap", ADD, "does not lock", "rest"),
+        ("cursor-heap", SIZE, "does not validate", ""),
+        ("reads-limiter", f"{LIMITER}.internalAcquire", "is not synchronized", "rest"),
+        ("reads-limiter", f"{LIMITER}.internalRelease", "is not synchronized", "moment"),
+        ("reads-limiter", f"{LIMITER}.updateMetrics", "is not synchronized", ""),
+        ("pending-reads", LISTENS, "is not synchronized", "steps"),
+    ],
 )
 def test_a_race_that_was_put_in_is_found(
-    heap: Subject, monkeypatch: pytest.MonkeyPatch, place: str, what: str, verdict: str
+    monkeypatch: pytest.MonkeyPatch, kind: str, place: str, what: str, verdict: str
 ) -> None:
     monkeypatch.setattr(seeded_races, "PROGRAMS", 10)
-    found = put(heap, place, what)
+    found = put(subject(kind), place, what)
     assert found.verdict == verdict
     assert bool(found.why) == (not verdict)
 
 
-def test_nothing_is_put_into_what_no_thread_reaches(heap: Subject) -> None:
-    assert {each.name.rpartition(".")[2] for each in heap.mutants()} == {"ManagedCursorContainerImpl"}
+def test_nothing_is_put_into_what_no_thread_reaches() -> None:
+    assert {each.name.rpartition(".")[2] for each in subject("cursor-heap").mutants()} == {"ManagedCursorContainerImpl"}
 
 
 def test_what_the_class_does_itself_is_no_race_that_was_put_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,10 @@ def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
         ("pulsar-5.0.1/range-cache", 8),
         ("pulsar-4.2.4/in-memory", 12),
         ("pulsar-5.0.1/in-memory", 12),
+        ("pulsar-4.0.8/reads-limiter", 12),
+        ("pulsar-5.0.1/reads-limiter", 12),
+        ("pulsar-4.2.4/pending-reads", 5),
+        ("pulsar-5.0.1/pending-reads", 5),
     ],
 )
 def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
@@ -164,7 +168,12 @@ def test_release_stands_for_all_its_classes_that_threads_can_call(cli: Cli) -> N
             ("pulsar-4.2.4/cursor-list", "--replay", "entry-cache | get 0 1 1 | get 0 1 1 |"),
             "--replay: a program of entry-cache; pulsar-4.2.4/cursor-list is a subject of active-cursors",
         ),
-        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 7"),
+        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 9"),
+        (("pulsar-4.0.1/reads-limiter",), "pulsar-4.0.1/reads-limiter: no class 'reads-limiter' of Pulsar 4.0.1"),
+        (
+            ("pulsar-5.0.1/reads-limiter", "--replay", "entry-cache | get 0 1 1 | permits |"),
+            "thread 0: a thread cannot call 'get'; it can call: fetch, single, done, timeouts, permits",
+        ),
         (("pulsar-4.2.4/cursor-list", "--profile", "odd"), "unknown profile 'odd'"),
     ],
 )

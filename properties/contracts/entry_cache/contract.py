@@ -11,7 +11,9 @@ from broker_tck.properties.contracts.entry_cache.configs import draw_config
 from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
 from broker_tck.properties.contracts.entry_cache.invariants import INVARIANTS, RELATIONS
+from broker_tck.properties.contracts.entry_cache.limiter import LIMITER
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
+from broker_tck.properties.contracts.entry_cache.overlapping_reads import READS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.contracts.entry_cache.shorter_calls import rewrites
 from broker_tck.properties.contracts.entry_cache.stepped_adapter import adapter
@@ -44,5 +46,6 @@ ENTRY_CACHE = Contract(
     rewrites=rewrites,
     scenarios=SCENARIOS,
     concurrent=CONCURRENT,
+    concurrent_parts={"reads-limiter": LIMITER, "pending-reads": READS},
     wordy=True,
 )

@@ -200,7 +200,7 @@ of(Reads.read_left)(
     instead(
         "absent",
         "Your cache asks the storage for the part that running reads do not cover; it must look into the cache first.",
-        lambda r, reader, part: r.ask(Request(reader, part)),
+        lambda r, reader, part: r.ask(r.new_request(reader, part)),
         was="read_left: absent",
     ),
 )

@@ -248,7 +248,7 @@ public final class Scheduler {
     }
 
     /** Wait until something holds that another thread brings about. */
-    static void until(BooleanSupplier holds) {
+    public static void until(BooleanSupplier holds) {
         Scheduler now = running;
         while (!holds.getAsBoolean()) {
             if (now == null) {

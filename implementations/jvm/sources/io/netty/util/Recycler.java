@@ -15,6 +15,11 @@ public abstract class Recycler<T> {
     private final Map<Integer, ArrayDeque<Pooled<T>>> free = new HashMap<>();
     private int run;
 
+    protected Recycler() {}
+
+    /** A pool has room for all objects. */
+    protected Recycler(int capacity) {}
+
     protected abstract T newObject(Handle<T> handle);
 
     /** An object of the thread's own, used again if there is one. */
