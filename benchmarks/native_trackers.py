@@ -173,7 +173,6 @@ TOOK: dict[type[Operation], Callable[[Any], int]] = {Get: len, Later: lambda mad
 
 def pid_of(spoken: Spoken) -> int:
     """The process of a program."""
-    require(spoken.program is not None, spoken.name)
     assert spoken.program
     return int(spoken.program.process.pid)
 
@@ -232,7 +231,7 @@ def native(
                     for level in (OPERATIONS, TRACES)
                 }
                 table[f"`{contract}`, {KITS[language].title}"] = cells | holding(name, turns, messages)
-                together = max(cells[OPERATIONS_A_SECOND.format(f"`{TRACES}`")])
+                together = max(cells[OPERATIONS_A_SECOND.format(f"`{TRACES}`")])  # spreads must overlap, at least
                 if language in FAST:
                     says = f"{contract}, {language}: {together:,.0f} operations a second, at least {min(inside):,.0f}"
                     claims.append(Claim(says, together >= min(inside)))
