@@ -173,8 +173,8 @@ class Loading(Part):
         """Whether the last message of what is loaded of a bucket can leave the queue: the next segment is there."""
         if bucket.merging or not bucket.created.settled:
             return False
-        self.load = load = started(self.load_next(bucket, index))
-        load.then(lambda _: self.load_ended(load))
+        self.load = load = Promise()
+        started(self.load_next(bucket, index)).then(partial(self.ends, load))
         return load.settled and (bool(load.outcome) or not self.placed.has(bucket))
 
     async def load_next(self, bucket: Bucket, index: Index) -> bool:
@@ -188,6 +188,11 @@ class Loading(Part):
         elif not well and self.is_given_up(bucket, outcome):
             self.give_up(bucket)
         return well
+
+    def ends(self, load: Promise, well: bool) -> None:
+        """A load ends."""
+        self.load_ended(load)
+        load.settle(well)
 
     def load_ended(self, load: Promise) -> None:
         """A load has ended: messages that could not be handed out before may be now."""

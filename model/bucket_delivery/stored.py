@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
 from broker_tck.model.reference import Allowed
@@ -21,6 +21,8 @@ class Promise:
     """An outcome that is not there yet. Those who wait for it go on in the order in which they came."""
 
     __slots__ = "outcome", "settled", "waiting"
+    put_off: ClassVar[list[Callable[[], None]] | None] = None
+    """Where those are put who would go on now, if they are to do so one by one, later; None: they go on."""
 
     def __init__(self) -> None:
         self.settled = False
@@ -32,7 +34,10 @@ class Promise:
         self.settled, self.outcome = True, outcome
         waiting, self.waiting = self.waiting, []
         for told in waiting:
-            told(outcome)
+            if Promise.put_off is None:
+                told(outcome)
+            else:
+                Promise.put_off.append(partial(told, outcome))
 
     def then(self, told: Callable[[Any], None]) -> None:
         """Tell somebody the outcome, at once if it is there."""
