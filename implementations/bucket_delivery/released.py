@@ -7,7 +7,14 @@ from typing import Any
 from weakref import finalize
 
 from broker_tck.implementations.bucket_delivery.durable_java import JavaDurable, JavaDurables
-from broker_tck.implementations.delayed_delivery.released import PACKAGE, InMemory, JavaTracker, prepare
+from broker_tck.implementations.delayed_delivery.released import (
+    ABSTRACT,
+    PACKAGE,
+    InMemory,
+    JavaTracker,
+    dispatched,
+    prepare,
+)
 from broker_tck.implementations.interface import (
     BucketDeliveryConfig,
     BucketSnapshotStorage,
@@ -166,6 +173,11 @@ def let_go(*ends: Callable[[], None]) -> None:
         end()
 
 
+WOVEN = (
+    ABSTRACT,
+    *(BUCKETS + name for name in ("BucketDelayedDeliveryTracker", "Bucket.", "ImmutableBucket", "MutableBucket")),
+    "org.apache.pulsar.common.util.FutureUtil$Sequencer",
+)
 KINDS = (
     Kind(
         "bucket",
@@ -180,6 +192,7 @@ KINDS = (
             Line((5,), "", {}),
             Line((5, 0, 1), "bucket-5.0", {}),
         ),
+        boxes=dispatched("broker_tck.boxes.Buckets", WOVEN, called_back=True),
     ),
 )
 """No profile have 3.0, which strikes a key out before it deletes the snapshot, and the milestone of 5.0."""

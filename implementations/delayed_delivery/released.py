@@ -157,14 +157,14 @@ def boxes(own: str = "") -> tuple[Boxed, ...]:
     """How threads call the in-memory tracker, or a class of the user's own that is made as it is."""
     woven = (IN_MEMORY, ABSTRACT, f"{PACKAGE}DispatcherDelayedDeliveryContext")
     package = own.rpartition(".")[0]
+    return dispatched("broker_tck.boxes.DelayedDelivery", (*woven, f"{package}.") if own else woven, own)
+
+
+def dispatched(box: str, woven: tuple[str, ...], own: str = "", called_back: bool = False) -> tuple[Boxed, ...]:
+    """A box whose tracker has a dispatcher, by the dispatchers that there are."""
+    methods = ("getName", "getCursor", *NAMED, *READS)
     return tuple(
-        Boxed(
-            since,
-            "broker_tck.boxes.DelayedDelivery",
-            (*woven, f"{package}.") if own else woven,
-            own,
-            {DISPATCHERS + dispatcher: ("getName", "getCursor", *NAMED, *READS)},
-        )
+        Boxed(since, box, woven, own, {DISPATCHERS + dispatcher: methods}, called_back=called_back)
         for since, dispatcher in DISPATCHER
     )
 

@@ -125,7 +125,10 @@ def path_of(name: str) -> str:
 
 
 def classes_in(place: Path, prefixes: Sequence[str]) -> list[str]:
-    """The names of the classes in a jar or a folder that begin with one of some prefixes."""
+    """The names of the classes in a jar or a folder that begin with one of some prefixes.
+
+    A prefix that ends with a dot is a package, or the whole name of a class.
+    """
     if place.is_dir():
         files = [path.relative_to(place).as_posix() for path in sorted(place.rglob("*.class"))]
     else:
@@ -134,4 +137,4 @@ def classes_in(place: Path, prefixes: Sequence[str]) -> list[str]:
         with ZipFile(place) as jar:
             files = sorted(name for name in jar.namelist() if name.endswith(".class"))
     names = [name.removesuffix(".class").replace("/", ".") for name in files]
-    return [name for name in names if name.startswith(tuple(prefixes))]
+    return [name for name in names if f"{name}.".startswith(tuple(prefixes))]

@@ -68,8 +68,12 @@ OWN = [("Timer", "fires"), ("Clock", "goes on"), ("Dispatcher", "enter")]
 class Weaver:
     """Weaves points into classes."""
 
-    def __init__(self, jpype: Any, trees: Iterable[Any]) -> None:
-        """Of all classes that points will be woven into it must be known which fields are final."""
+    def __init__(self, jpype: Any, trees: Iterable[Any], called_back: bool = False) -> None:
+        """Of all classes that points will be woven into it must be known which fields are final.
+
+        If their lambdas are called back by futures, a point stands before each return of one: then the future ends.
+        """
+        self.called_back = called_back
         self.nodes = jpype.JPackage("org").objectweb.asm.tree
         self.codes = jpype.JClass("org.objectweb.asm.Opcodes")
         self.arrays = (self.codes.NEWARRAY, self.codes.ANEWARRAY)
@@ -102,6 +106,8 @@ class Weaver:
                 filling -= 1
             elif not making and (what := self._what(node)):
                 self._point(code, node, f"{place}:{line}", what)
+            elif self.called_back and self._returns(opcode) and str(method.name).startswith("lambda$"):
+                self._point(code, node, f"{place}:{line}", "return")
             self._replace(code, node)
             before = opcode
         if self._is(method, "SYNCHRONIZED"):
@@ -110,6 +116,9 @@ class Weaver:
 
     def _is(self, member: Any, flag: str) -> bool:
         return bool(member.access & getattr(self.codes, f"ACC_{flag}"))
+
+    def _returns(self, opcode: int) -> bool:
+        return bool(self.codes.IRETURN <= opcode <= self.codes.RETURN)
 
     def _is_store(self, opcode: int) -> bool:
         return bool(self.codes.IASTORE <= opcode <= self.codes.SASTORE)
@@ -188,7 +197,7 @@ class Weaver:
             return [this, *then]
 
         for node in list(code.toArray()):
-            if codes.IRETURN <= node.getOpcode() <= codes.RETURN:
+            if self._returns(node.getOpcode()):
                 for each in monitor(self._call("exit", "(Ljava/lang/Object;)V")):
                     code.insertBefore(node, each)
         begin, end, thrown = nodes.LabelNode(), nodes.LabelNode(), nodes.LabelNode()

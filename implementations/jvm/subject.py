@@ -46,6 +46,8 @@ class Boxed:
     """The classes that are too large to make, whose stand-ins the box has, and the methods that these answer."""
     apart: tuple[str, ...] = ()
     """The names of operations that take several calls of the class, so that threads make them at rest alone."""
+    called_back: bool = False
+    """Whether futures call it back."""
     line: Line | None = None
     """What the class is to threads, if it is another subject to checks, or none."""
 
@@ -165,9 +167,8 @@ def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) 
     if boxed is None:
         raise Unavailable(f"{kind.java} of {release.version}: the kit cannot call this class from several threads")
     places = (*classpath, *release.paths(kind.jars))
-    own = (*places[: len(classpath) + 1], CLASSES)
-    names = dict.fromkeys(name for place in own for name in classes_in(place, boxed.woven))
-    loader = WeavingLoader(java(release.java), places, list(names))
+    names = dict.fromkeys(name for place in (*places, CLASSES) for name in classes_in(place, boxed.woven))
+    loader = WeavingLoader(java(release.java), places, list(names), boxed.called_back)
     for name, methods in boxed.stand_ins.items():
         of_class(loader, name, methods)
     return Explorer(loader, boxed.box, boxed.own)

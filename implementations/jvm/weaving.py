@@ -18,9 +18,9 @@ EXPLORER = "broker_tck.threads.Explorer"
 RECYCLER = "io.netty.util.Recycler"
 POOLS = (f"{RECYCLER}$Handle", f"{RECYCLER}$EnhancedHandle", f"{RECYCLER}$Pooled", RECYCLER)
 """The kit's own in place of Netty's, where there is Netty."""
-NETTY = "io.netty.util.internal.ObjectPool"
 ALLOCATOR = "org.apache.pulsar.common.allocator.PulsarByteBufAllocator"
 """The kit's own in place of Pulsar's, which uses Netty."""
+NETTY = "io.netty.util.internal.ObjectPool"
 
 Schedule = Sequence[tuple[int, int]]
 """At which points which thread goes on."""
@@ -80,12 +80,12 @@ class Passed(NamedTuple):
 class WeavingLoader(Loader):
     """Loads classes with points woven in, beside others of their release."""
 
-    def __init__(self, jpype: Any, places: Sequence[Path], woven: Sequence[str]) -> None:
+    def __init__(self, jpype: Any, places: Sequence[Path], woven: Sequence[str], called_back: bool = False) -> None:
         """Load the classes of these names. Pools are the kit's for all, and so is what allocates."""
         super().__init__(jpype, places)
         for name in (*POOLS, ALLOCATOR) if self.has(NETTY) else ():
             self.define((CLASSES / path_of(name)).read_bytes())
-        self.weaver = Weaver(jpype, [read(self.code_of(name), jpype) for name in woven])
+        self.weaver = Weaver(jpype, [read(self.code_of(name), jpype) for name in woven], called_back)
         self.hold(woven)
         for name in woven:
             self.named(name)

@@ -7,7 +7,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The bytes of entries, which are all known here, so that those are seen that nobody lets go of. */
+/** What the broker allocates, which is all known here, so that what nobody lets go of is seen. */
 public final class Bytes implements InvocationHandler {
 
     private static final List<Object> MADE = new ArrayList<>();
@@ -19,11 +19,8 @@ public final class Bytes implements InvocationHandler {
     }
 
     @Override
-    public Object invoke(Object proxy, Method method, Object[] a) throws Throwable {
-        if (!method.getName().equals("directBuffer")) {
-            throw new NoSuchMethodError(method.getName());
-        }
-        return made(Released.callStatic("io.netty.buffer.Unpooled", "buffer", a[0]));
+    public Object invoke(Object proxy, Method method, Object[] sizes) throws Throwable {
+        return made(Released.callStatic("io.netty.buffer.Unpooled", "buffer", sizes));
     }
 
     /** So many bytes. */

@@ -18,7 +18,7 @@ import java.util.Set;
  * The broker's in-memory tracker, or one that is made as it is. Its dispatcher makes most calls with its own monitor held.
  * The timer does not hold it, nor does who closes a tracker that the dispatcher has let go of.
  */
-public final class DelayedDelivery implements Box, InvocationHandler {
+public class DelayedDelivery implements Box, InvocationHandler {
 
     private static final String IN_MEMORY = "org.apache.pulsar.broker.delayed.InMemoryDelayedDeliveryTracker";
     private static final String DISPATCHERS = "org.apache.pulsar.broker.service.persistent.";
@@ -37,9 +37,9 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         }
     }
 
-    private final Object dispatcher;
-    private final Wheel wheel;
-    private final Object tracker;
+    final Object dispatcher;
+    final Wheel wheel;
+    final Object tracker;
     /** Of each thread, whether the dispatcher was asked for a read since the timer fired there. */
     private final Map<Integer, Boolean> asked = new HashMap<>();
 
@@ -48,8 +48,13 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         dispatcher.getClass().getField("handler").set(dispatcher, this);
         wheel = new Wheel((Long) config.get("clock") * Wheel.MILLISECOND, Wheel.MILLISECOND);
         tell();
+        tracker = made(config);
+    }
+
+    /** Make the tracker. */
+    Object made(Map<String, Object> config) throws Throwable {
         Object[] settings = {config.get("tick"), config.get("strict"), config.get("lookahead")};
-        tracker = Released.make(
+        return Released.make(
             (String) config.getOrDefault("class", IN_MEMORY),
             dispatcher, wheel, settings[0], Held.systemUTC(), settings[1], settings[2]);
     }
@@ -75,7 +80,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
 
     /** What the dispatcher is asked for: to read, or for names. */
     @Override
-    public Object invoke(Object object, Method method, Object[] arguments) {
+    public Object invoke(Object object, Method method, Object[] arguments) throws Throwable {
         if (method.getName().startsWith("read")) {
             asked.put(Scheduler.thread(), true);
         }
@@ -126,7 +131,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         }
     }
 
-    private Object dispatched(String name, Object[] a) throws Throwable {
+    Object dispatched(String name, Object[] a) throws Throwable {
         switch (name) {
             case "add":
                 return ask("addMessage", a[0], a[1], a[2]);
@@ -149,7 +154,7 @@ public final class DelayedDelivery implements Box, InvocationHandler {
         }
     }
 
-    private Object ask(String name, Object... arguments) throws Throwable {
+    final Object ask(String name, Object... arguments) throws Throwable {
         return Released.call(tracker, name, arguments);
     }
 

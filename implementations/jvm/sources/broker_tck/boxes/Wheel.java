@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 final class Wheel implements Timer {
 
     static final long MILLISECOND = 1_000_000;
+    /** In nanoseconds and in milliseconds. */
+    private static final long NEVER = Long.MAX_VALUE;
 
     long now;
     private final long grain;
@@ -29,7 +31,8 @@ final class Wheel implements Timer {
 
     @Override
     public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
-        Armed armed = new Armed(this, task, now + Math.floorDiv(unit.toNanos(delay), grain) * grain);
+        long wait = Math.floorDiv(unit.toNanos(delay), grain) * grain;
+        Armed armed = new Armed(this, task, wait > NEVER - now ? NEVER : now + wait);
         live.add(armed);
         return armed;
     }
@@ -68,7 +71,7 @@ final class Wheel implements Timer {
     List<Long> armed() {
         List<Long> times = new ArrayList<>();
         for (Armed armed : live) {
-            times.add(-Math.floorDiv(-armed.deadline, MILLISECOND));
+            times.add(armed.deadline == NEVER ? NEVER : -Math.floorDiv(-armed.deadline, MILLISECOND));
         }
         Collections.sort(times);
         return times;

@@ -2,6 +2,7 @@ package broker_tck.threads;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /** Writes values as JSON. */
 final class Json {
@@ -13,6 +14,8 @@ final class Json {
             list(to, Arrays.asList(array));
         } else if (value instanceof List<?> values) {
             list(to, values);
+        } else if (value instanceof Map<?, ?> map) {
+            object(to, map);
         } else {
             to.append(value);
         }
@@ -26,6 +29,18 @@ final class Json {
             before = ',';
         }
         to.append(values.isEmpty() ? "[]" : "]");
+    }
+
+    private static void object(StringBuilder to, Map<?, ?> map) {
+        char before = '{';
+        for (Map.Entry<?, ?> each : map.entrySet()) {
+            to.append(before);
+            quote(to, (String) each.getKey());
+            to.append(':');
+            write(to, each.getValue());
+            before = ',';
+        }
+        to.append(map.isEmpty() ? "{}" : "}");
     }
 
     private static void quote(StringBuilder to, String text) {
