@@ -54,6 +54,7 @@ CLASSES = {
     "negative-acks": ("3.0.7", "4.0.1", "4.0.8", "4.1.1", "4.2.4", "5.0.0-M1"),
     "in-memory": ("3.0.0", "4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "reads-limiter": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "bucket": ("4.0.8", "4.2.4", "5.0.1"),
     "range-cache": ("3.0.0", "3.2.2", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The classes, and releases of which each has one of its own."""
@@ -77,6 +78,7 @@ KNOWN = (
     Known("T-3", "negative-acks", CLASSES["negative-acks"]),
     Known("T-4", "ack-timeout", CLASSES["ack-timeout"]),
     Known("T-5", "in-memory", CLASSES["in-memory"][:4], lambda verdict: verdict.where == "close"),
+    Known("T-6", "bucket", CLASSES["bucket"], lambda verdict: (verdict.where[:3], verdict.seen) == ("get", "[]")),
     Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
     Known("PR 21302", "range-cache", ("3.0.0",), lambda verdict: verdict.seen == "true"),
     Known("PR 22789", "range-cache", ("3.2.2",), lambda verdict: verdict.seen.startswith("hit")),

@@ -17,9 +17,11 @@ from broker_tck.implementations.jvm.weaving import Seen
 from broker_tck.properties.contracts.entry_cache.concurrent import IN_STEPS
 from broker_tck.properties.contracts.entry_cache.operations import Put
 from broker_tck.properties.contracts.entry_cache.stepped_adapter import SteppedCalls
+from broker_tck.properties.engine.check import concrete
 from broker_tck.properties.engine.choices import SeededChoices
 from broker_tck.properties.engine.operation import by_tag
 from broker_tck.properties.engine.registry import CONTRACTS
+from broker_tck.properties.engine.state import state_of
 from broker_tck.properties.engine.subjects import contract_named, resolve
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
@@ -39,6 +41,7 @@ REFUSED = "entry-cache {}; put 0 1 1 10 0 | put 0 1 1 10 2 | read 0 1 1 | pinned
 NACKS = "negative-acks pip-393-java-4.2 precision_bits=0; id 1 1 | adv 1000; id 1 2 | close | adv 0"
 ACKS = "ack-timeout ack-timeout-java-4.2; add 1 1 0 | adv 1000 | close | adv 0"
 DELAYS = "delayed-delivery timebucket-2026 tick=1; add 1 1 +2; add 1 2 +5 | adv 2 | {} | {}"
+BUCKET = "bucket-delivery bucket-5.0; add 1 1 +100; add 1 2 +200; add 2 1 +300; complete 0; complete 0; adv 100"
 FULL, EMPTY, FIVE = "[[[1,10],[0,0],[0,0]],1]", "[[[0,0],[0,0],[0,0]],0]", "[[[1,5],[0,0],[0,0]],1]"
 START = 1_700_000_000_000
 
@@ -270,6 +273,77 @@ def test_expired_timeout_fires_though_another_is_armed_by_then(rest: str, broken
 def test_timeout_may_expire_while_a_dispatcher_closes(rest: str, broken: Promise | None) -> None:
     history = f"=[true,[1,[{START + 2}]]], =[true,[2,[{START + 2}]]], +0 0, +1 0, {rest}"
     assert promise(DELAYS.format("close", "adv 0"), history) == broken
+
+
+def alone(text: str) -> str:
+    """What the model shows of the calls of a program before its threads start, as a history has it."""
+    made = parsed(text)
+    model = made.contract.model(made.profile)(made.config)
+    lines = []
+    for operation in made.before:
+        result = concrete(operation.on(model))
+        lines.append(f"={msgspec.json.encode([result, [concrete(each) for each in model.seen()]]).decode()}")
+    return ", ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("events", "broken"),
+    [
+        ('+0 0, -0 0 "{0}", +1 0, -1 0 [1000100], +1 1, -1 1 [[1,1]]', None),
+        ('+0 0, +1 0, -1 0 [], +1 1, -1 1 [], -0 0 "{0}"', None),
+        ('+0 0, +1 0, -1 0 [1000100], +1 1, -1 1 [[1,1]], -0 0 "{0}"', None),
+        ('+0 0, +1 0, -1 0 [1000100], +1 1, -1 1 [], -0 0 "{0}"', Promise.STEPS),
+        ('+0 0, -0 0 "{0}", +1 0, -1 0 [], +1 1, -1 1 [[1,1]]', Promise.STEPS),
+        ('+0 0, -0 0 "load:1:1-1", +1 0, -1 0 [1000100], +1 1, -1 1 [[1,1]]', Promise.STEPS),
+    ],
+)
+def test_when_a_load_ends_the_timer_fires(events: str, broken: Promise | None) -> None:
+    program = f"{BUCKET}; get 10 | complete 0 | adv 0; get 10 |"
+    assert promise(program, f"{alone(program)}, {events.format('load:1:2-2')}") == broken
+
+
+@pytest.mark.parametrize(
+    ("events", "broken"),
+    [
+        ('+0 0, +1 0, -1 0 "{0}", -0 0 [[1,1]]', None),
+        ('+0 0, +1 0, -1 0 "{0}", -0 0 []', None),
+        ('+0 0, -0 0 [], +1 0, -1 0 "{0}"', None),
+        ('+0 0, -0 0 [[1,1]], +1 0, -1 0 "{0}"', Promise.STEPS),
+        ("+0 0, +1 0, -1 0 null, -0 0 []", None),
+        ("+0 0, -0 0 [], +1 0, -1 0 null", Promise.STEPS),
+    ],
+)
+def test_get_goes_on_if_its_load_ends_in_time(events: str, broken: Promise | None) -> None:
+    program = f"{BUCKET} | get 10 | complete 0 |"
+    assert promise(program, f"{alone(program)}, {events.format('load:1:2-2')}") == broken
+
+
+@pytest.mark.parametrize(
+    ("events", "broken"),
+    [
+        ('+0 0, +1 0, -1 0 "{0}", +1 1, -1 1 null, -0 0 true', None),
+        ('+0 0, +1 0, -1 0 "{0}", +1 1, -1 1 "{0}", -0 0 true', None),
+        ('+0 0, -0 0 true, +1 0, -1 0 "{0}", +1 1, -1 1 null', Promise.STEPS),
+        ('+0 0, -0 0 true, +1 0, -1 0 "{0}", +1 1, -1 1 "{0}"', None),
+    ],
+)
+def test_who_makes_a_call_may_wait_for_its_end_later(events: str, broken: Promise | None) -> None:
+    program = "bucket-delivery bucket-5.0; add 1 1 +100; add 1 2 +200 | add 2 1 +300 | fail 0; complete 0 |"
+    assert promise(program, f"{alone(program)}, {events.format('create:1-1:2')}") == broken
+
+
+def test_states_of_a_model_are_equal_if_nothing_else_may_come_of_them() -> None:
+    made = parsed(f"{BUCKET} | get 10 | complete 0 |")
+
+    def state(count: int) -> bytes:
+        model = made.contract.model(made.profile)(made.config)
+        for operation in made.operations[:count]:
+            concrete(operation.on(model))
+        return state_of(model)
+
+    states = [state(count) for count in range(len(made.operations) + 1)]
+    assert len({*states}) == len(states)
+    assert states == [state(count) for count in range(len(made.operations) + 1)]
 
 
 # ---- Programs

@@ -61,6 +61,10 @@ class Concurrent:
     """What every program begins with."""
     threads: tuple[tuple[int, int], ...] = field(default=THREADS, kw_only=True)
     """How many threads a program may have, each as likely, and how many calls each of them makes at most."""
+    most: tuple[int, int] = field(default=(4, 5), kw_only=True)
+    """Maximum number of operations before the threads start: of those that fill, and of all kinds after them."""
+    ready: Callable[[Any], Iterable[Operation]] | None = field(default=None, kw_only=True)
+    """What is done between the two in most programs, given the model then."""
     of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
     """Those of the calls that one thread alone makes, such as the timer's."""
     last: Operation | None = field(default=None, kw_only=True)

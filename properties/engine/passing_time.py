@@ -65,3 +65,38 @@ class PassingTime(ABC):
     def says(self) -> str:
         """What it calls back until now."""
         return f"{self.said}, after all that is due has fired"
+
+
+class ExpiringTime(PassingTime):
+    """Time on which a timeout that has expired fires later, even if it is cancelled in between."""
+
+    expired: int | None = None
+
+    @property
+    @abstractmethod
+    def timer(self) -> Any:
+        """The timer of the model."""
+
+    def armed(self) -> Sequence[int]:
+        """The times of all timeouts."""
+        return list(self.timer.armed)
+
+    def on_the_way(self) -> bool:
+        """Whether a timeout is to fire before the end."""
+        return self.expired is not None or super().on_the_way()
+
+    def words(self) -> Sequence[Word]:
+        """A timeout that has expired fires; otherwise time may go on to the next, which expires."""
+        if not self.on_the_way():
+            return []
+        return [("expires",) if self.expired is None else ("fires",)]
+
+    def step(self, word: Word) -> None:
+        """It fires, or the next one expires."""
+        if word == ("expires",):
+            self.move_to(self.first())
+            self.expired = self.timer.armed.pop(0)
+        else:
+            self.timer.fire(self.expired)
+            self.said.append(self.now())
+            self.expired = None

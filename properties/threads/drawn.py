@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,8 +13,8 @@ from broker_tck.properties.engine.contract import Contract
 from broker_tck.properties.engine.operation import Operation, able, bulk, tag_of
 from broker_tck.properties.threads.program import Program, promised
 
-MOST_FILLS, MOST_BEFORE = 4, 5
-"""Maximum number of operations before the threads start: of those that fill, and of all kinds after them."""
+READY = 4
+"""All programs but one in so many are made ready."""
 LAST = 8
 """One program in so many ends the object."""
 TRIES = 20
@@ -53,6 +53,12 @@ class Drawing:
                     self.done(made)
                 yield made
 
+    def all(self, operations: Iterable[Operation]) -> Iterator[Operation]:
+        """Operations, each done on the model before the next is made."""
+        for operation in operations:
+            self.done(operation)
+            yield operation
+
     def able(self, kind: type[Operation]) -> bool:
         """Whether the subject can be asked for a kind of operations."""
         return able(kind, self.capabilities)
@@ -75,12 +81,14 @@ def drawn(
     reference: Any = model(config)
     drawing = Drawing(contract, reference, capabilities, choices)
     fits, below = concurrent.fits, choices.below
+    most_fills, most_before = concurrent.most
     for operation in concurrent.opening:
         drawing.done(operation)
     before = [
         *concurrent.opening,
-        *drawing.some(1 + below(MOST_FILLS), concurrent.fills, fits, do=True),
-        *drawing.some(below(MOST_BEFORE + 1), concurrent.before, fits, do=True),
+        *drawing.some(1 + below(most_fills), concurrent.fills, fits, do=True),
+        *(drawing.all(concurrent.ready(reference)) if concurrent.ready and below(READY) else ()),
+        *drawing.some(below(most_before + 1), concurrent.before, fits, do=True),
     ]
     number, most = one_of(choices, concurrent.threads)
     ending = [concurrent.last] if concurrent.last and not below(LAST) else []

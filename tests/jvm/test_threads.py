@@ -23,6 +23,11 @@ FIRED = "negative-acks pip-393-java-4.2; id 0 0 | adv 1000 | close | @ 1>1"
 TWICE = "delayed-delivery {} tick=1 strict=true; add 0 0 +1; add 0 0 +2 | adv 1 | get 1 | has @ 2>1"
 CLOSED = "delayed-delivery {} tick=1; add 0 0 +2 | adv 2 | close | @ 0>1 3>0"
 CLEARED = "delayed-delivery {}; add 0 0 +1001 | get 0 | clear | @ {}>1"
+LOADED = (
+    "bucket-delivery {}; add 1 1 +100; add 1 2 +200; add 2 1 +300; complete 0; complete 0; adv 100; get 10 "
+    "| complete 0 | adv 0; get 10 | @ {}>1"
+)
+FORGOT = "bucket-delivery {}; add 1 1 +100 | adv 100 | get 10; add 1 2 +200 | has @ 2>1"
 ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
 
 
@@ -75,6 +80,7 @@ def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
         ("pulsar-5.0.1/reads-limiter", 12),
         ("pulsar-4.2.4/pending-reads", 5),
         ("pulsar-5.0.1/pending-reads", 5),
+        ("pulsar-5.0.1/bucket", 8),
     ],
 )
 def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
@@ -107,6 +113,11 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-3.0.7/in-memory", CLEARED.format("heap", 5), Promise.MOMENT),
         ("pulsar-4.0.1/in-memory", CLEARED.format("timebucket-4.0.1", 6), Promise.MOMENT),
         ("pulsar-4.2.4/in-memory", CLEARED.format("timebucket-2026", 6), None),
+        ("pulsar-4.0.8/bucket", LOADED.format("bucket-2025", 28), Promise.STEPS),
+        ("pulsar-4.2.4/bucket", LOADED.format("bucket-4.2", 26), Promise.STEPS),
+        ("pulsar-5.0.1/bucket", LOADED.format("bucket-5.0", 24), Promise.STEPS),
+        ("pulsar-4.0.8/bucket", FORGOT.format("bucket-2025"), Promise.REST),
+        ("pulsar-4.2.4/bucket", FORGOT.format("bucket-4.2"), None),
     ],
 )
 def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: str, broken: Promise | None) -> None:
@@ -161,14 +172,14 @@ def test_release_stands_for_all_its_classes_that_threads_can_call(cli: Cli) -> N
     ("arguments", "complaint"),
     [
         (
-            ("pulsar-4.2.4/bucket",),
-            "bucket-delivery promises nothing of calls of several threads; these contracts do: ",
+            ("pulsar-4.2.4/cursor-list", "--replay", "topic-delivery ideal | pause | pause |"),
+            "topic-delivery promises nothing of calls of several threads; these contracts do: ",
         ),
         (
             ("pulsar-4.2.4/cursor-list", "--replay", "entry-cache | get 0 1 1 | get 0 1 1 |"),
             "--replay: a program of entry-cache; pulsar-4.2.4/cursor-list is a subject of active-cursors",
         ),
-        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 9"),
+        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 10"),
         (("pulsar-4.0.1/reads-limiter",), "pulsar-4.0.1/reads-limiter: no class 'reads-limiter' of Pulsar 4.0.1"),
         (
             ("pulsar-5.0.1/reads-limiter", "--replay", "entry-cache | get 0 1 1 | permits |"),

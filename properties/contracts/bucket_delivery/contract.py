@@ -8,6 +8,7 @@ from broker_tck.implementations.interface import BucketDelayedDeliveryTracker
 from broker_tck.model.bucket_delivery import PROFILES
 from broker_tck.properties.contracts.bucket_delivery.abstract import abstract
 from broker_tck.properties.contracts.bucket_delivery.adapter import Adapter
+from broker_tck.properties.contracts.bucket_delivery.concurrent import CONCURRENT
 from broker_tck.properties.contracts.bucket_delivery.edges import EDGES
 from broker_tck.properties.contracts.bucket_delivery.fallback import FALLBACKS
 from broker_tck.properties.contracts.bucket_delivery.generator import drain, draw_config, ebb, makers
@@ -71,6 +72,7 @@ BUCKET_DELIVERY = Contract(
     rewrites=rewrites,
     names=Names,
     asks=asks,
+    concurrent=CONCURRENT,
     expensive=True,
     wordy=True,
 )

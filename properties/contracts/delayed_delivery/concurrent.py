@@ -7,6 +7,7 @@ it, and only the timer may still come.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from broker_tck.model.delayed_delivery.specification import DelayedDelivery
 from broker_tck.properties.contracts.delayed_delivery.operations import (
@@ -21,51 +22,29 @@ from broker_tck.properties.contracts.delayed_delivery.operations import (
     Pause,
     ResetTick,
 )
-from broker_tck.properties.engine.concurrent import Concurrent, Word
+from broker_tck.properties.engine.concurrent import Concurrent
 from broker_tck.properties.engine.operation import Operation
-from broker_tck.properties.engine.passing_time import PassingTime
+from broker_tck.properties.engine.passing_time import ExpiringTime
 
 FURTHEST = 2**40
 """How far ahead of the clock a message's time is, at most, in milliseconds: Java's timer counts nanoseconds."""
 
 
-class TimePasses(PassingTime):
-    """Time passes, in milliseconds. A timeout that has expired fires later, even if it is cancelled in between."""
-
-    expired: int | None = None
+class TimePasses(ExpiringTime):
+    """Time passes, in milliseconds."""
 
     def now(self) -> int:
         """The time."""
-        return int(self.model.timer.now)
+        return int(self.timer.now)
 
     def move_to(self, time: int) -> None:
         """Move the clock."""
-        self.model.timer.now = time
+        self.timer.now = time
 
-    def armed(self) -> list[int]:
-        """The times of all timeouts."""
-        return list(self.model.timer.armed)
-
-    def on_the_way(self) -> bool:
-        """Whether a timeout is to fire before the end."""
-        return self.expired is not None or super().on_the_way()
-
-    def words(self) -> list[Word]:
-        """A timeout that has expired fires; otherwise time may go on to the next, which expires."""
-        if not self.on_the_way():
-            return []
-        return [("expires",) if self.expired is None else ("fires",)]
-
-    def step(self, word: Word) -> None:
-        """It fires, or the next one expires."""
-        timer = self.model.timer
-        if self.expired is None:
-            self.move_to(self.first())
-            self.expired = timer.armed.pop(0)
-        else:
-            timer.fire(self.expired)
-            self.said.append(timer.now)
-            self.expired = None
+    @property
+    def timer(self) -> Any:
+        """The timer."""
+        return self.model.timer
 
 
 def rest(_: DelayedDelivery, done: Sequence[Operation]) -> Iterator[Operation]:

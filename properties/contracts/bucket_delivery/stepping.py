@@ -1,0 +1,180 @@
+"""How calls of threads take effect: the dispatcher's calls, time that passes, and the ends of calls to the storage.
+
+A tracker holds its monitor in each call of the dispatcher's, which takes effect at one moment. The end of a call to
+storage or cursor takes effect in steps: those who waited for it go on one by one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from msgspec import structs
+
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
+from broker_tck.model.bucket_delivery.stored import Promise
+from broker_tck.model.reference import Fault
+from broker_tck.properties.engine.check import disallowed, failed
+from broker_tck.properties.engine.concurrent import Word
+from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.passing_time import ExpiringTime
+from broker_tck.properties.engine.state import state_of
+
+
+class Shared:
+    """What all calls under way on one model share."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, Any] = {}
+        """The calls under way, by their threads."""
+        self.left: list[Callable[[], None]] = []
+        """Who waited for something that has ended, and is yet to go on."""
+
+
+SHARED: WeakKeyDictionary[BucketDelivery, Shared] = WeakKeyDictionary()
+
+
+def shared(model: BucketDelivery) -> Shared:
+    """What all calls on a model share."""
+    return SHARED.setdefault(model, Shared())
+
+
+def fingerprint(model: BucketDelivery) -> Hashable:
+    """All of the state of a model, and of the calls under way."""
+    return state_of((model, shared(model)))
+
+
+class TimePasses(ExpiringTime):
+    """Time passes, in milliseconds."""
+
+    def __init__(self, model: BucketDelivery, operation: Operation, thread: int) -> None:
+        super().__init__(model, operation.ms)  # type: ignore[attr-defined]
+        self.thread = thread
+        shared(model).calls[thread] = self
+
+    def ends(self, result: Any) -> bool:
+        """Whether all has fired on the way."""
+        ends = super().ends(result)
+        if ends:
+            del shared(self.model).calls[self.thread]
+        return ends
+
+    def now(self) -> int:
+        """The time."""
+        return int(self.model.now)
+
+    def move_to(self, time: int) -> None:
+        """Move the clock."""
+        self.model.now = self.timer.now = time
+
+    @property
+    def timer(self) -> Any:
+        """The timer of the tracker."""
+        return self.model.tracker.timer
+
+
+class Stepping(ABC):
+    """A call that acts at one moment. Who waits for what ends by it goes on one by one, before it ends or later.
+
+    Later is until another call ends that is under way: who made the call that has ended may be about to wait for it.
+    """
+
+    def __init__(self, model: BucketDelivery, operation: Operation, thread: int) -> None:
+        self.model, self.operation, self.thread = model, operation, thread
+        self.acted = False
+        self.result: Any = None
+        self.shared = shared(model)
+        self.shared.calls[thread] = self
+
+    @abstractmethod
+    def acts(self) -> Sequence[Word]:
+        """What it may do at its moment."""
+
+    @abstractmethod
+    def act(self, word: Word) -> None:
+        """Do that."""
+
+    def words(self) -> Sequence[Word]:
+        """It acts, or somebody goes on."""
+        return [*self.acts(), *(("goes on", i) for i in range(len(self.shared.left)))]
+
+    def step(self, word: Word) -> None:
+        """Do that."""
+        Promise.put_off = self.shared.left
+        try:
+            if word[0] == "goes on":
+                self.shared.left.pop(word[1])()
+            else:
+                self.act(word)
+                self.acted = True
+        finally:
+            Promise.put_off = None
+
+    def ends(self, result: Any) -> bool:
+        """Whether it has acted and answers this; the last of all calls under way leaves nobody who is to go on."""
+        others = [call for call in self.shared.calls.values() if isinstance(call, Stepping) and call is not self]
+        ends = self.acted and disallowed(self.result, result) is None and not (self.shared.left and not others)
+        if ends:
+            del self.shared.calls[self.thread]
+        return ends
+
+
+class Dispatched(Stepping):
+    """A call of the dispatcher's. A get takes effect once more if a load that it has begun ends before it does."""
+
+    load: Promise | None = None
+    """The load that it has begun."""
+
+    def acts(self) -> Sequence[Word]:
+        """It takes effect."""
+        return [("takes effect",)] if not self.acted or (self.load and self.load.settled and self.load.outcome) else []
+
+    def act(self, _: Word) -> None:
+        """Note the result. Who waits for what ends by it goes on at once, as the tracker's monitor is held."""
+        Promise.put_off = None
+        before = loading(self.model)
+        if self.acted:
+            most = self.operation.most  # type: ignore[attr-defined]
+            self.result = sorted([*self.result, *(self.model.get(most - len(self.result)) or [])])
+        else:
+            self.result = result_of(self.operation, self.model)
+        after = loading(self.model)
+        self.load = None if after is before else after
+
+    def says(self) -> str:
+        """What it answered."""
+        return f"{self.result}" if self.acted else ""
+
+
+def loading(model: BucketDelivery) -> Promise | None:
+    """The load that a tracker has begun last."""
+    assert model.tracker
+    return model.tracker.loading.load
+
+
+def result_of(operation: Operation, model: BucketDelivery) -> Any:
+    """What an operation comes to."""
+    try:
+        return operation.on(model)
+    except Fault as fault:
+        return failed(fault)
+
+
+class Ending(Stepping):
+    """The end of a call to storage or cursor."""
+
+    def acts(self) -> Sequence[Word]:
+        """It ends one of the calls that wait, whichever stands there."""
+        return [] if self.acted else [("ends", i) for i in range(max(1, len(self.model.durable.calls.waiting)))]
+
+    def act(self, word: Word) -> None:
+        """Note which by its label."""
+        self.result = structs.replace(self.operation, call=word[1]).on(self.model)
+
+    def says(self) -> str:
+        """What it has ended, or may end."""
+        if self.acted:
+            return str(self.result)
+        return " or ".join(call.label for call in self.model.durable.calls.waiting) or "nothing"
