@@ -9,6 +9,8 @@ import seeded_races
 from racy_changes import Mutant
 from seeded_races import Put, Subject, races_page
 
+from broker_tck.properties.threads.program import parsed
+
 ADD = "ManagedCursorContainerImpl.add"
 SIZE = "ManagedCursorContainerImpl.size"
 LIMITER = "InflightReadsLimiter"
@@ -44,6 +46,21 @@ def test_a_race_that_was_put_in_is_found(
     found = put(subject(kind), place, what)
     assert found.verdict == verdict
     assert bool(found.why) == (not verdict)
+
+
+def test_a_monitor_of_the_bucket_tracker_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources of a merge are read while a get loads the next segment of one."""
+    made = parsed(
+        "bucket-delivery bucket-5.0 min_index_count=1 max_buckets=1; add 1 1 +100; add 1 2 +200; add 2 1 +300; "
+        "add 2 2 +400; add 3 1 +500; complete 0; complete 0; complete 0; complete 0; complete 0; adv 100 "
+        "| complete 0; complete 0; complete 0 | get 10; add 1 9 +120; has | has; get 100"
+    )
+    for name in ("PROGRAMS", "REACHING"):
+        monkeypatch.setattr(seeded_races, name, 1)
+    monkeypatch.setattr(seeded_races, "SURE", 2_000)
+    monkeypatch.setattr(Subject, "program", lambda _subject, _number: made)
+    found = put(subject("bucket"), "BucketDelayedDeliveryTracker.getScheduledMessages", "is not synchronized")
+    assert found.verdict == "steps"
 
 
 def test_nothing_is_put_into_what_no_thread_reaches() -> None:

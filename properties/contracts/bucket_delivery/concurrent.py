@@ -36,7 +36,7 @@ MOST_CALLS = 5
 ALL = 100
 """More messages than a program has."""
 LAST = 2**42
-"""A time before which all messages are due: Java's timer counts nanoseconds."""
+"""The time of a message is below it: Java's timer counts nanoseconds."""
 
 
 def rest(model: BucketDelivery, done: Sequence[Operation]) -> Iterator[Operation]:
