@@ -262,7 +262,7 @@ public final class PendingReads implements Box, InvocationHandler {
             Object[] at = its.cursors.get(cursor);
             int rank = 0;
             for (Object[] other : its.cursors.values()) {
-                rank += at != null && Ascending.compare(other, at) <= 0 ? 1 : 0;
+                rank += at != null && Ascending.inOrder(other, at) <= 0 ? 1 : 0;
             }
             return rank;
         }
@@ -425,14 +425,14 @@ public final class PendingReads implements Box, InvocationHandler {
     }
 
     /** Lists of numbers in ascending order. */
-    private static final class Ascending implements Comparator<List<Long>> {
+    private static final class Ascending implements Comparator<Object> {
 
         @Override
-        public int compare(List<Long> one, List<Long> other) {
-            return compare(one.toArray(), other.toArray());
+        public int compare(Object one, Object other) {
+            return inOrder(((List<?>) one).toArray(), ((List<?>) other).toArray());
         }
 
-        static int compare(Object[] one, Object[] other) {
+        static int inOrder(Object[] one, Object[] other) {
             int order = 0;
             for (int i = 0; order == 0 && i < one.length; i++) {
                 order = Long.compare((Long) one[i], (Long) other[i]);

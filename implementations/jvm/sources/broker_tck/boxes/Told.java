@@ -25,10 +25,12 @@ final class Told {
         return events;
     }
 
-    private static final class InOrder implements Comparator<Object[]> {
+    private static final class InOrder implements Comparator<Object> {
 
         @Override
-        public int compare(Object[] one, Object[] other) {
+        public int compare(Object first, Object second) {
+            Object[] one = (Object[]) first;
+            Object[] other = (Object[]) second;
             int order = ((String) one[0]).compareTo((String) other[0]);
             for (int i = 1; order == 0 && i < one.length && one[i] instanceof Long; i++) {
                 order = Long.compare((Long) one[i], (Long) other[i]);
