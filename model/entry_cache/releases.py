@@ -13,6 +13,7 @@ from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Run, runs
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.specification import EntryCaches
+from broker_tck.model.java_collections import LEAST_BINS, hash_order
 from broker_tck.model.rules import Rule, informative, rule
 
 WITHOUT_REQUEUEING = (
@@ -88,9 +89,12 @@ class Thrown(Exception):
 
 
 def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list[Run]]:
-    """Listen to one of some running reads; answers with who awaits all of the run, and what that read leaves."""
+    """Listen to one of some running reads; answers with who awaits all of the run, and what that read leaves.
+
+    Of those that cover as much of its ends, it is the first.
+    """
     first, last = run
-    other = min(found, key=lambda r: (r.first > first, r.last < last, r.first))
+    other = min(found, key=lambda r: (r.first > first, r.last < last))
     group, left = reader.part(run), runs(sorted({*range(first, last + 1)}.difference(other.entries)))
     other.listeners.append((group, max(first, other.first), min(last, other.last)))
     group.awaited = 2 + len(left)
@@ -119,10 +123,14 @@ class ReadsOfReleases(Reads):
         if not found:
             self.ask(self.new_request(reader, run))
             return
-        group, left = listen(reader, run, found)
+        group, left = listen(reader, run, self.in_order(found))
         for part in left:
             self.read_left(group, part)
         self.part_came(group)
+
+    def in_order(self, found: list[Request]) -> list[Request]:
+        """Running reads in the order in which one is looked for."""
+        return sorted(found, key=lambda r: r.first)
 
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them. If the storage raises, nobody is told."""
@@ -406,6 +414,11 @@ class PassesOf40(LargestFirst):
         return [(cache, int(asked * (cache.size / taken))) for cache in chosen]
 
 
+def folded(number: int) -> int:
+    """``Long.hashCode``."""
+    return number ^ number >> 32
+
+
 class PendingReadsOf40(PendingReads):
     """Storage reads that are made once, whatever they fail with."""
 
@@ -424,6 +437,10 @@ class ReadsOf40(ReadsOfReleases):
         self.evaluated += reader.cursor != SINGLE
         reader.expected = self.start_of(reader)
         super().start(reader)
+
+    def in_order(self, found: list[Request]) -> list[Request]:
+        """The last in the order of Java's map comes first."""
+        return hash_order(found, lambda r: 31 * folded(r.first) + folded(r.last), LEAST_BINS)[::-1]
 
     def started(self, request: Request) -> int:
         return sum(reader.expected for reader in self.answers.determining(request))
