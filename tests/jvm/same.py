@@ -14,6 +14,7 @@ from broker_tck.implementations.active_cursors import released as cursors
 from broker_tck.implementations.bucket_delivery import released as buckets
 from broker_tck.implementations.delayed_delivery import released as delays
 from broker_tck.implementations.entry_cache import released_caches as caches
+from broker_tck.implementations.entry_cache.released import limiter, pending_reads
 from broker_tck.implementations.jvm.java import java
 from broker_tck.implementations.jvm.loader import classes_in
 from broker_tck.implementations.jvm.releases import Release
@@ -45,8 +46,8 @@ MADE_OF = {
     "cursor-tree-set": (cursors.TREE_SET,),
     "cursor-list": (cursors.LIST,),
     "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
-    "reads-limiter": caches.LIMITERS[0].woven,
-    "pending-reads": caches.pending_reads(profile="").woven,
+    "reads-limiter": limiter().woven,
+    "pending-reads": pending_reads(profile="").woven,
     "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
 }
 """The beginnings of the names of the classes that a kind is made of."""
