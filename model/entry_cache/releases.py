@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar
 
@@ -88,13 +88,20 @@ class Thrown(Exception):
     """The storage has raised in place of taking a request."""
 
 
-def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list[Run]]:
+def by_first(found: list[Request]) -> list[Request]:
+    """Running reads by their first entries."""
+    return sorted(found, key=lambda r: r.first)
+
+
+def listen(
+    reader: Reader, run: Run, found: list[Request], in_order: Callable[[list[Request]], list[Request]] = by_first
+) -> tuple[Reader, list[Run]]:
     """Listen to one of some running reads; answers with who awaits all of the run, and what that read leaves.
 
-    Of those that cover as much of its ends, it is the first.
+    Of those that cover as much of its ends, it is the first in order.
     """
     first, last = run
-    other = min(found, key=lambda r: (r.first > first, r.last < last))
+    other = min(in_order(found), key=lambda r: (r.first > first, r.last < last))
     group, left = reader.part(run), runs(sorted({*range(first, last + 1)}.difference(other.entries)))
     other.listeners.append((group, max(first, other.first), min(last, other.last)))
     group.awaited = 2 + len(left)
@@ -123,14 +130,14 @@ class ReadsOfReleases(Reads):
         if not found:
             self.ask(self.new_request(reader, run))
             return
-        group, left = listen(reader, run, self.in_order(found))
+        group, left = listen(reader, run, found, self.in_order)
         for part in left:
             self.read_left(group, part)
         self.part_came(group)
 
     def in_order(self, found: list[Request]) -> list[Request]:
         """Running reads in the order in which one is looked for."""
-        return sorted(found, key=lambda r: r.first)
+        return by_first(found)
 
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them. If the storage raises, nobody is told."""

@@ -137,7 +137,7 @@ class ReadingCall:
         found = self.model.pending_reads.overlapping(reader, run, disabled=False)
         if not found:
             return [("ask", self.reads.new_request(reader, run))]
-        group, left = listen(reader, run, self.reads.in_order(found))
+        group, left = listen(reader, run, found)
         parts = (step for part in left for step in self.reading(group.part(part)))
         return [*parts, ("part_came", group)]
 
