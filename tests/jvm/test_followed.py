@@ -52,6 +52,7 @@ def follow(commands: Iterable[tuple[str, str]], folder: Path) -> None:
 
 @pytest.mark.deep
 def test_races_of_a_patch(tmp_path: Path) -> None:
+    """The commands of the page build a patch with Maven, and say which races it has."""
     before, races = section("patch.md", "Races of your patch")
     lombok = [each for each in commands(before) if each[0].startswith("mvn") and "lombok" in each[0]]
     follow([*lombok, *commands(races)], tmp_path)
