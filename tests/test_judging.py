@@ -459,6 +459,14 @@ def test_drawn_programs_have_no_call_that_a_subject_lacks() -> None:
     assert None not in {operation.at for operation in operations if hasattr(operation, "at")}
 
 
+@pytest.mark.parametrize(("profile", "asked"), [("legacy", False), ("pip-430", True)])
+def test_cache_makes_passes_at_rest_only_if_threads_may_order_them(profile: str, asked: bool) -> None:
+    """Caches that evict for themselves have passes that the model of overlapping calls does not know."""
+    contract = contract_named("entry-cache")
+    program = drawn(contract, contract.model(profile), contract.capabilities(), SeededChoices(0))
+    assert any(call.tag == "ttl" for call in program.after) == asked
+
+
 def ledgers(program: Program) -> set[tuple[int, int]]:
     """The caches that a program inserts into, each with a ledger."""
     return {(put.cache, put.ledger) for put in program.operations if isinstance(put, Put)}

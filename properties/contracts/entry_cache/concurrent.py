@@ -74,10 +74,10 @@ class Overlapping:
 
 
 def rest(model: EntryCaches, _: Sequence[Operation]) -> Iterator[Operation]:
-    """Time passes, then passes and clears take out what is left, so that all that was stored counts."""
+    """Passes over a queue and clears take out what is left, so that all that was stored counts."""
     yield Pinned()
-    yield Advance(model.config.ttl + 1)
-    yield EvictOld(model.config.ttl)
+    if not isinstance(model.passes, LargestFirst):
+        yield from (Advance(model.config.ttl + 1), EvictOld(model.config.ttl))
     yield from map(Clear, range(CACHES))
 
 
