@@ -80,7 +80,7 @@ CASES = [
     ),
     Case(
         "threads of no program",
-        ["threads", "--subject", "removal-queue", "--replay", "size"],
+        ["threads", "--subject", "pulsar-4.2.4/range-cache", "--replay", "size"],
         "'size' is not a program of threads; write 'before | calls of a thread | calls of another | after', "
         "with 0 of 3 '|' there",
     ),

@@ -92,7 +92,7 @@ public abstract class CursorContainers {
         Class<?> kind = Class.forName("CursorContainers$" + arguments[0]);
         ModelCheckingOptions options = new ModelCheckingOptions();
         options.threads(2).actorsPerThread(3).actorsBefore(4).actorsAfter(3);
-        options.invocationTimeout$lincheck(600_000); // else a busy machine makes it say that a call hangs
+        options.invocationTimeout$lincheck(60_000); // else a busy machine makes it say that a call hangs
         options.iterations(Integer.parseInt(arguments[1])).invocationsPerIteration(1000).minimizeFailedScenario(false);
         try {
             options.check(kind);
