@@ -155,7 +155,6 @@ def test_debugger_needs_a_subject_and_a_terminal(cli: Any) -> None:
 
 def test_check_is_a_page_of_its_own(cli: Cli, tmp_path: Path) -> None:
     """It opens without a network, leads from the table to findings, and takes nothing that a subject says for HTML."""
-    pytest.importorskip("jinja2")
     subjects = ("--subject", "kit:Raising", "--subject", "heap")
     _, _, err = cli("check", *subjects, "--walks", "12", "--examples", "0", "--json", "--html", tmp_path / "c.html")
     text = (tmp_path / "c.html").read_text(encoding="utf-8")
@@ -173,7 +172,6 @@ def test_check_is_a_page_of_its_own(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_page_takes_nothing_for_html(found: CheckResult) -> None:
-    pytest.importorskip("jinja2")
     (checked,) = found.subjects
     loud = structs.replace(checked, complaints=("<b>loud</b>\x00",))
     assert "&lt;b&gt;loud&lt;/b&gt;\\u0000" in formats.page(structs.replace(found, subjects=(loud,)))

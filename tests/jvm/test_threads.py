@@ -128,7 +128,6 @@ def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: 
 
 
 def test_races_are_written_as_a_page(cli: Cli, tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
     subject, page = ("--subject", "pulsar-4.2.4/cursor-list"), tmp_path / "races.html"
     searched = cli("threads", *subject, "--programs", "20")
     assert cli("threads", *subject, "--programs", "20", "--html", page)[:2] == searched[:2]
