@@ -146,8 +146,9 @@ class PendingReads(CallsUnderWay[Request]):
         return len(joined), sorted(left)
 
     def overlapping(self, reader: Reader, run: Run, disabled: bool) -> list[Request]:
-        """The reads that run, and that a reader of this part joins."""
-        return [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, *run)]
+        """The reads that run, and that a reader of this part joins, by their first entries."""
+        found = [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, *run)]
+        return sorted(found, key=lambda r: r.first)
 
     # ---- The storage is asked, and answers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import ClassVar
 
@@ -88,20 +88,13 @@ class Thrown(Exception):
     """The storage has raised in place of taking a request."""
 
 
-def by_first(found: list[Request]) -> list[Request]:
-    """Running reads by their first entries."""
-    return sorted(found, key=lambda r: r.first)
-
-
-def listen(
-    reader: Reader, run: Run, found: list[Request], in_order: Callable[[list[Request]], list[Request]] = by_first
-) -> tuple[Reader, list[Run]]:
+def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list[Run]]:
     """Listen to one of some running reads; answers with who awaits all of the run, and what that read leaves.
 
-    Of those that cover as much of its ends, it is the first in order.
+    Of those that cover as much of its ends, it is the first.
     """
     first, last = run
-    other = min(in_order(found), key=lambda r: (r.first > first, r.last < last))
+    other = min(found, key=lambda r: (r.first > first, r.last < last))
     group, left = reader.part(run), runs(sorted({*range(first, last + 1)}.difference(other.entries)))
     other.listeners.append((group, max(first, other.first), min(last, other.last)))
     group.awaited = 2 + len(left)
@@ -130,14 +123,10 @@ class ReadsOfReleases(Reads):
         if not found:
             self.ask(self.new_request(reader, run))
             return
-        group, left = listen(reader, run, found, self.in_order)
+        group, left = listen(reader, run, found)
         for part in left:
             self.read_left(group, part)
         self.part_came(group)
-
-    def in_order(self, found: list[Request]) -> list[Request]:
-        """Running reads in the order in which one is looked for."""
-        return by_first(found)
 
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them. If the storage raises, nobody is told."""
@@ -429,6 +418,11 @@ def folded(number: int) -> int:
 class PendingReadsOf40(PendingReads):
     """Storage reads that are made once, whatever they fail with."""
 
+    def overlapping(self, reader: Reader, run: Run, disabled: bool) -> list[Request]:
+        """Those that are joined: the last in the order of Java's map comes first."""
+        found = sorted(super().overlapping(reader, run, disabled), key=self.running.index)
+        return hash_order(found, lambda r: 31 * folded(r.first) + folded(r.last), LEAST_BINS)[::-1]
+
     def forgets_at(self, kind: int) -> bool:
         return True
 
@@ -444,10 +438,6 @@ class ReadsOf40(ReadsOfReleases):
         self.evaluated += reader.cursor != SINGLE
         reader.expected = self.start_of(reader)
         super().start(reader)
-
-    def in_order(self, found: list[Request]) -> list[Request]:
-        """The last in the order of Java's map comes first."""
-        return hash_order(found, lambda r: 31 * folded(r.first) + folded(r.last), LEAST_BINS)[::-1]
 
     def started(self, request: Request) -> int:
         return sum(reader.expected for reader in self.answers.determining(request))
