@@ -35,7 +35,7 @@ COMMANDS = {
     "rules": "List a contract's rules; with rule numbers, print the details of these rules.",
     "subjects": "List the subjects of a contract: bundled, from other packages, and classes of Pulsar releases.",
     "compare": "Compare subjects with the specification, rule by rule.",
-    "pulsar": "Check each class of Apache Pulsar releases against its profile and the specification, and search its races.",
+    "pulsar": "Check each class of Apache Pulsar releases, and search its races.",
     "classpath": "Print the class path of an Apache Pulsar release, to compile against.",
     "prove": "Run every known mistake as the subject: a walk must notice it, and its own rule must be named.",
     "interleave": "Try the orders in which the steps of overlapping calls can run.",

@@ -96,12 +96,12 @@ def pulsar_command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Check each class of Apache Pulsar releases against its profile and the specification, and search its races.
+    """Check each class of Apache Pulsar releases, and search its races.
 
-    Without a VERSION, the command checks all releases of the page "Pulsar". A VERSION such as client-go-0.19.0 is a
-    release of the Go client, which needs Go. Each check has its own process. The exit status is 1 if a class does not
-    conform to its own profile, that is, if it does something unknown. It is 4 if some rules never came up. Races do not
-    change it.
+    Each is checked against its profile and against the specification, in a process of its own. Without a VERSION, the
+    command checks all releases of the page "Pulsar". A VERSION such as client-go-0.19.0 is a release of the Go client,
+    which needs Go. The exit status is 1 if a class does not conform to its own profile, that is, if it does something
+    unknown. It is 4 if some rules never came up. Races do not change it.
 
     For each rule that a profile breaks, the command searches --walks walks for a trace. The last lines name the rules
     without a trace. With -o, the command writes the page each time a check ends, and stores the results in FILE.jsonl.

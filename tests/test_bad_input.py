@@ -79,12 +79,6 @@ CASES = [
         "own",
     ),
     Case(
-        "threads of no program",
-        ["threads", "--subject", "pulsar-4.2.4/range-cache", "--replay", "size"],
-        "'size' is not a program of threads; write 'before | calls of a thread | calls of another | after', "
-        "with 0 of 3 '|' there",
-    ),
-    Case(
         "number of seconds",
         "threads --subject removal-queue --seconds 0",
         "Invalid value for '--seconds': 0.0 is not in the range x>0 (see `broker-tck threads --help`)",
