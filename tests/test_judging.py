@@ -594,6 +594,14 @@ def test_ranges_of_programs_add_up() -> None:
     assert whole.breaking.keys() == whole.races.keys()
 
 
+def test_run_that_got_stuck_before_its_threads_has_no_table_of_them() -> None:
+    searcher, found = searched(Cursors, 40)
+    race = found.races[Promise.REST]
+    told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
+    assert "thread 0" in told.story(100)
+    assert "thread 0" not in msgspec.structs.replace(told, threads=[]).story(100)
+
+
 def test_names_numbers_and_configuration_are_made_plain() -> None:
     program = parsed(
         "active-cursors ideal grace=7; add q [5,5]; size | add x [3,9] | add y [4,4]; slowest | size; slowest"

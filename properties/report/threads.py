@@ -159,10 +159,15 @@ def story(told: RaceResult, width: int) -> Iterator[str]:
         yield f"{told.subject} ({told.profile}): the model allows this history"
     yield ""
     yield from (f"  before     {line}" for line in told.before)
-    widths = [max(NARROWEST, *(len(line[i]) for line in told.threads)) for i in range(len(told.threads[0]))]
-    heads = [f"thread {i}" for i in range(len(widths))]
-    for line in (heads, *told.threads):
-        yield "  " + "  ".join(text.ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
+    yield from side_by_side(told.threads)
     yield from (f"  after      {line}" for line in told.after)
     yield ""
     yield f"  {told.replay}"
+
+
+def side_by_side(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The table of the threads; nothing if none has begun, because the run got stuck before."""
+    widths = [max(NARROWEST, *map(len, column)) for column in zip(*lines, strict=True)]
+    heads = [f"thread {i}" for i in range(len(widths))]
+    for line in (heads, *lines) if lines else ():
+        yield "  " + "  ".join(text.ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
