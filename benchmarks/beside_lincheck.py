@@ -47,7 +47,7 @@ class Both(NamedTuple):
     """What the kit says, as in the table of races put in."""
     seconds: float
     lincheck: str
-    """What Lincheck says: the head of its finding; empty if there is none."""
+    """The first line of Lincheck's finding; empty if it finds nothing."""
     lincheck_seconds: float
 
 

@@ -1,8 +1,8 @@
 """What a tracker in another language costs beside those in Python and the released class: its check, and what it holds.
 
 Delayed delivery holds a message a millisecond, negative acks have one a millisecond as well, and all are due only when
-all are held. A ledger has 50,000 entries. Time is that of the processor, of the kit and of the program together; of
-what is held it is the time of the process that the tracker is in.
+all are held. A ledger has 50,000 entries. All times are of the processor. The time of a check is that of the kit and
+the program together. The time to add or take messages is that of the tracker's process.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def pid_of(spoken: Spoken) -> int:
 
 
 def seconds_of(subject: Subject) -> float:
-    """The seconds of the processor that a subject's program has taken; 0 if it is none."""
+    """Seconds of processor of a subject's program; 0 if the subject is no program."""
     if not isinstance(subject.factory, Spoken):
         return 0.0
     threads = Path(f"/proc/{pid_of(subject.factory)}/task").glob("*/schedstat")

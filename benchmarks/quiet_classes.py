@@ -1,7 +1,7 @@
 """How quiet released classes are: ``python benchmarks/quiet_classes.py SUBJECT...``.
 
-Each class is searched under millions of schedules, with more preemptions than ``broker-tck threads`` tries. Java is
-that which ``JAVA_HOME`` names. What comes of it stands in ``docs/races.json`` and ``docs/threads.md``.
+Each class is searched under millions of schedules, with more preemptions than ``broker-tck threads`` tries.
+``JAVA_HOME`` chooses the Java. The results stand in ``docs/races.json`` and ``docs/threads.md``.
 """
 
 from __future__ import annotations
