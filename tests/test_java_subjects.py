@@ -21,7 +21,7 @@ from kit import python, subject_of
 from broker_tck.cli.options import chosen_profiles
 from broker_tck.implementations.jvm import jars, java, subject
 from broker_tck.implementations.jvm.jars import FOLDER, SHIPPED, Jar
-from broker_tck.implementations.jvm.releases import GROUP, OWN, Release
+from broker_tck.implementations.jvm.releases import CLIENT_SINCE_5_0_1, GROUP, OWN, Release
 from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.released import CLASSPATH, KINDS, made, names
@@ -193,7 +193,7 @@ def test_classpath_is_printed(cli: Cli, folder: Path, monkeypatch: pytest.Monkey
     first, *rest = out.strip().split(":")
     assert first == f"{folder}/m2/org.apache.pulsar/pulsar-broker/9.9.7.jar"
     assert rest[-1] == f"{folder}/m2/io.netty/netty-common/4.1.jar"
-    assert len(rest) == len(OWN)
+    assert len(rest) == len(OWN) + len(CLIENT_SINCE_5_0_1)
 
 
 def test_classpath_says_which_jars_are_of_another_release(
@@ -207,7 +207,8 @@ def test_classpath_says_which_jars_are_of_another_release(
         "broker-tck: pulsar-common, pulsar-metadata of 5.0.1 are not available; those of 5.0.0-M1 are used\n",
     )
     versions = {Path(each).parent.name: Path(each).stem for each in out.strip().split(":")}
-    assert versions == {**dict.fromkeys(OWN, "5.0.1"), "pulsar-common": "5.0.0-M1", "pulsar-metadata": "5.0.0-M1"}
+    own = dict.fromkeys((*OWN, *CLIENT_SINCE_5_0_1), "5.0.1")
+    assert versions == {**own, "pulsar-common": "5.0.0-M1", "pulsar-metadata": "5.0.0-M1"}
 
 
 def test_no_jar_stands_in_for_the_one_that_has_the_class(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

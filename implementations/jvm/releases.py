@@ -53,6 +53,8 @@ LIBRARIES = (
 """What the classes under test use besides: for every release, that of 4.2.4; a folder of the user's has its own."""
 SINCE_5 = {"bookkeeper-server": "4.18.0"}
 """What the classes of 5.0 use in a later version: its storage reads in batches."""
+CLIENT_SINCE_5_0_1 = ("pulsar-client-api-v5", "pulsar-http-client-api", "pulsar-tls-factory-api")
+"""What its client uses besides, from 5.0.1 on; their version is the release's."""
 UNDER_BROKER = ("managed-ledger", "pulsar-broker-common", "pulsar-metadata")
 MISSING = {
     "4.0.2": tuple(name for name in OWN if name != "pulsar-broker"),
@@ -60,7 +62,6 @@ MISSING = {
     "4.0.5": UNDER_BROKER,
     "4.1.0": ("pulsar-broker", *UNDER_BROKER),
     "4.1.1": ("pulsar-broker", *UNDER_BROKER),
-    "5.0.1": tuple(name for name in OWN if name not in ("pulsar-broker", "managed-ledger")),
 }
 """Jars that no repository had when this was written: lists of subjects leave their classes out.
 
@@ -75,7 +76,7 @@ MEASURED = {
     "pulsar-broker": THREE + "3.1.2 4.0.0 4.0.1 4.0.2 4.0.4 4.0.5 4.0.6 4.0.7 4.0.8 4.2.4 5.0.0-M1 5.0.1",
     "managed-ledger": THREE + "4.0.0 4.0.1 4.0.6 4.0.7 4.0.8 4.2.4 5.0.0-M1 5.0.1",
     "pulsar-client-original": THREE + "3.1.1 3.1.2 3.1.3 3.2.1 3.3.0 3.3.1 4.0.0 4.0.1 4.0.4 4.0.5 4.0.6 4.0.7 4.0.8 "
-    "4.1.0 4.1.1 4.2.4 5.0.0-M1",
+    "4.1.0 4.1.1 4.2.4 5.0.0-M1 5.0.1",
 }
 """The releases of which the class under test was run, or is the same to the last instruction as one that was run.
 
@@ -129,6 +130,8 @@ class Release:
         instead = self.stand_ins(names[1:])
         for name in names:
             yield path_of(instead[name]) if name in instead else own_path_of(self.jar(name))
+        if "pulsar-client-original" in names and self.number >= (5, 0, 1):
+            yield from (path_of(self.jar(name)) for name in CLIENT_SINCE_5_0_1)
         for jar in LIBRARIES:
             later = SINCE_5 if self.number >= (5,) else {}
             yield path_of(jar._replace(version=later.get(jar.artifact, jar.version)))

@@ -99,7 +99,7 @@ RACES = {
         "id 1 1 | adv 2000 | close | adv 5000",
         '-0 0 {"raises":"NullPointerException"}\n',
         1,
-        "4.0.8 4.1.1 4.2.4 5.0.0-M1",
+        "4.0.8 4.1.1 4.2.4 5.0.0-M1 5.0.1",
     ),
     "an ack timeout is armed after the tracker is closed": Race(
         "ack-timeout",
@@ -107,7 +107,7 @@ RACES = {
         "add 1 1 0 -1 1 | adv 1000 | close | adv 0",
         "=[[],[0,[1700000002000]]]\n",
         1,
-        "3.0.7 4.0.8 4.1.1 4.2.4 5.0.0-M1",
+        "3.0.7 4.0.8 4.1.1 4.2.4 5.0.0-M1 5.0.1",
     ),
     "a firing forgets a timeout that is newer": Race(
         "in-memory",
