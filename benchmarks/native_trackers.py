@@ -3,6 +3,8 @@
 Delayed delivery holds a message a millisecond, negative acks have one a millisecond as well, and all are due only when
 all are held. A ledger has 50,000 entries. All times are of the processor. The time of a check is that of the kit and
 the program together. The time to add or take messages is that of the tracker's process.
+
+In C++ and Rust the tracker is that of `examples/fast-trackers`, in other languages the one that `init` writes.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import msgspec
 from measuring import FIRST_LEDGER, START, Claim, Result, fresh, require, resident_bytes
 from tracked_memory import LEDGER_ENTRIES
 
-from broker_tck.implementations.kits import CONTRACTS, KITS, Kit
+from broker_tck.implementations.kits import CONTRACTS, KITS
 from broker_tck.implementations.released import released
 from broker_tck.properties.contracts.delayed_delivery.operations import Advance, Fill, Get
 from broker_tck.properties.contracts.negative_acks.operations import Advance as Later
@@ -50,8 +52,9 @@ HERE = {
 }
 """The subjects of each contract that run in the kit's own process; others are compared with the first."""
 VERSIONS = ("go version", "g++ --version", "rustc --version", "node --version", "java -version")
+EXAMPLE = Path(__file__).parents[1] / "examples" / "fast-trackers"
 FAST = ("cpp", "rust")
-"""Kits whose trackers are written for speed."""
+"""The languages of its trackers."""
 
 
 # ---- Checked operations a second
@@ -185,11 +188,14 @@ def seconds_of(subject: Subject) -> float:
     return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
 
 
-def built(kit: Kit, contract: str, folder: Path) -> str:
-    """The name of a kit's own subject, which is built in a folder. Failed if it cannot be."""
+def built(language: str, contract: str, folder: Path) -> str:
+    """The name of a tracker in a language, which is built in a folder. Failed if it cannot be."""
+    kit = KITS[language]
     for name, text in kit.files(contract).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    for part in ("both", contract) if language in FAST else ():
+        shutil.copytree(EXAMPLE / language / part, folder, dirs_exist_ok=True)
     *build, check = kit.then.split(" && ")
     for command in build:
         done = subprocess.run(shlex.split(command), cwd=folder, capture_output=True, text=True, check=False)
@@ -213,7 +219,7 @@ def versions() -> Iterator[str]:
 
 
 def native(
-    turns: int = TURNS, walks: int = WALKS, messages: int = MESSAGES, kits: Sequence[str] = tuple(KITS)
+    turns: int = TURNS, walks: int = WALKS, messages: int = MESSAGES, languages: Sequence[str] = tuple(KITS)
 ) -> Result:
     """What trackers in other languages cost. Five minutes, with all toolchains and the jars of Pulsar 4.2.4."""
     table: dict[str, dict[str, Sequence[float]]] = {}
@@ -224,8 +230,8 @@ def native(
                 cells = {OPERATIONS_A_SECOND.format(INSIDE): fresh(rate, name, "", turns, walks)}
                 table[f"`{contract}`, {title}"] = cells | holding(name, turns, messages)
             inside = table[f"`{contract}`, {next(iter(HERE[contract]))}"][OPERATIONS_A_SECOND.format(INSIDE)]
-            for language in kits:
-                name = built(KITS[language], contract, Path(folder, contract, language))
+            for language in languages:
+                name = built(language, contract, Path(folder, contract, language))
                 cells = {
                     OPERATIONS_A_SECOND.format(f"`{level}`"): fresh(rate, name, level, turns, walks)
                     for level in (OPERATIONS, TRACES)

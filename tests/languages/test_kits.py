@@ -1,15 +1,17 @@
-"""The kits for authors, with real toolchains: their own tests, what ``init`` writes, and their pages."""
+"""The kits for authors, with real toolchains: their own tests, what ``init`` writes, their pages, and an example."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import native_trackers
 import pytest
 from conftest import Cli
 
@@ -22,7 +24,7 @@ BUILD = {"go": ["go build"], "cpp": [f"make {STRICT!r}"], "rust": ["cargo build 
 PROGRAM = {"go": "{}/adapter", "cpp": "{}/adapter", "rust": "{}/target/release/adapter", "node": "node {}/main.js"}
 CHUNKS_LOST = {
     "go": ("tracker.go", "[id.Position] = id.Chunks", "[id.Position] = nil"),
-    "cpp": ("tracker.hpp", "if (!id.chunks.empty()) chunks[id.position] = id.chunks;", ""),
+    "cpp": ("tracker.hpp", "if (!id.chunks.empty()) chunks = id.chunks;", "(void)chunks;"),
     "rust": ("src/tracker.rs", "if !id.chunks.is_empty()", "if false"),
     "node": ("tracker.js", "chunks.length ? chunks : [[ledger, entry]]", "[[ledger, entry]]"),
 }
@@ -112,10 +114,13 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("language", KITS)
 def test_page_is_followed_word_by_word(language: str, toolchain: Callable[[str], None], tmp_path: Path) -> None:
-    """Each command prints what the page shows, and changes the file that it says it changes."""
     toolchain(language)
-    folder = tmp_path
-    for command, told in commands(dict(sections())[language]):
+    follow(dict(sections())[language], tmp_path)
+
+
+def follow(text: str, folder: Path) -> None:
+    """See that each command of a text prints what it shows, and changes a tracker if it says so."""
+    for command, told in commands(text):
         words = shlex.split(command)
         if words[0] == "cd":
             folder /= words[1]
@@ -125,4 +130,30 @@ def test_page_is_followed_word_by_word(language: str, toolchain: Callable[[str],
         pattern = "\n".join(".*" if line == "…" else re.escape(line).replace("…", ".*") for line in told)
         assert re.fullmatch(pattern, done.stdout.rstrip("\n"), flags=re.DOTALL), f"{command} prints {done.stdout}"
         assert done.returncode == ("0 of 1 conform" in told), f"{command}: {done.stderr}"
-        assert (words[0] == "sed") == any(file.read_bytes() != text for file, text in before.items()), command
+        assert (words[0] in ("sed", "cp")) == any(file.read_bytes() != text for file, text in before.items()), command
+
+
+# ---- The trackers that are written for speed
+
+
+@pytest.mark.parametrize("language", native_trackers.FAST)
+def test_fast_tracker_is_built_as_its_page_says(
+    language: str, toolchain: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain(language)
+    monkeypatch.setenv(*STRICT.split("=", 1))
+    example = shutil.copytree(native_trackers.EXAMPLE, tmp_path / "example")
+    blocks = (example / "README.md").read_text(encoding="utf-8").split("\n\n")
+    (block,) = [each for each in blocks if f"--language {language}" in each]
+    follow(block, example)
+
+
+@pytest.mark.parametrize("language", native_trackers.FAST)
+def test_fast_tracker_of_negative_acks_conforms(
+    language: str, toolchain: Callable[[str], None], tmp_path: Path
+) -> None:
+    toolchain(language)
+    result = check(native_trackers.built(language, "negative-acks", tmp_path), walks=60, examples=0)
+    assert result.verdict == "conforms"
+    (profile,) = result.profiles
+    assert profile.golden.agreed == profile.golden.steps > 0

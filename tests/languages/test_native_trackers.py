@@ -1,4 +1,4 @@
-"""The benchmark of trackers in other languages, small: it builds one, and fills rows of the table on the page."""
+"""The benchmark of trackers in other languages, small: it fills rows of the table on the page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kit import ROOT, on_linux
 
 
 @on_linux
-def test_tracker_is_built_and_measured(toolchain: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    toolchain("cpp")
+def test_tracker_is_measured(toolchain: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain("node")
     here: dict[str, dict[str, str]] = {
         contract: dict([next(iter(subjects.items()))]) for contract, subjects in native_trackers.HERE.items()
     }
@@ -24,9 +24,8 @@ def test_tracker_is_built_and_measured(toolchain: Callable[[str], None], monkeyp
         return part(*arguments)
 
     monkeypatch.setattr(native_trackers, "fresh", fresh)
-    result = native_trackers.native(1, 4, 2_600, ("cpp",))
+    result = native_trackers.native(1, 4, 2_600, ("node",))
     kept = json.loads((ROOT / "docs" / "figures.json").read_text(encoding="utf-8"))["native"]["table"]
     assert {row: [*cells] for row, cells in result.table.items()} == {row: [*kept[row]] for row in result.table}
     assert len(result.table) == 4
-    assert len(result.claims) == 2
-    assert "g++ " in result.versions
+    assert "node " in result.versions

@@ -1,18 +1,18 @@
-// A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
+// A small tracker that conforms: put yours in its place.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "broker_tck/delayed_delivery.hpp"
-#include "broker_tck/entries.hpp"
 
-// Tracks delayed messages in buckets of time.
+// Tracks delayed messages in a sorted set, each with the key of the bucket of time that it is in.
 class Tracker final : public broker_tck::DelayedDeliveryTracker {
+  using Position = broker_tck::Position;
   using Positions = broker_tck::Positions;
   using Timeout = broker_tck::Timeout;
 
@@ -31,7 +31,7 @@ class Tracker final : public broker_tck::DelayedDeliveryTracker {
       is_fixed_ = false;
       return false;
     }
-    count_ += buckets_[key(at)][ledger].add(entry);
+    held_.insert({key(at), {ledger, entry}});
     update_timer();
     is_fixed_ = is_fixed_ && at >= highest_ - tick_;
     highest_ = std::max(highest_, at);
@@ -39,27 +39,20 @@ class Tracker final : public broker_tck::DelayedDeliveryTracker {
   }
 
   bool has_message_available() override {
-    bool available = is_due(buckets_.begin());
+    bool available = is_due();
     if (!available) update_timer();
     return available;
   }
 
   Positions get_scheduled_messages(std::int64_t most) override {
     Positions taken;
-    for (auto bucket = buckets_.begin(); most > 0 && is_due(bucket); bucket = buckets_.begin()) {
-      auto& ledgers = bucket->second;
-      while (most > 0 && !ledgers.empty()) {
-        auto& [ledger, entries] = *ledgers.begin();
-        std::int64_t count = entries.take(ledger, most, taken);
-        most -= count;
-        count_ -= count;
-        if (entries.empty()) ledgers.erase(ledgers.begin());
-      }
-      if (ledgers.empty()) buckets_.erase(bucket);
+    for (; most > 0 && is_due(); --most) {
+      taken.push_back(held_.begin()->second);
+      held_.erase(held_.begin());
     }
     std::sort(taken.begin(), taken.end());
     taken.erase(std::unique(taken.begin(), taken.end()), taken.end());  // one that was due in two buckets comes once
-    if (buckets_.empty()) {
+    if (held_.empty()) {
       is_fixed_ = true;
       highest_ = 0;
     }
@@ -68,36 +61,23 @@ class Tracker final : public broker_tck::DelayedDeliveryTracker {
   }
 
   bool should_pause_all_deliveries() override {
-    return lookahead_ > 0 && count_ >= lookahead_ && is_fixed_ && !has_message_available();
+    bool enough = lookahead_ > 0 && number_of_delayed_messages() >= lookahead_;
+    return enough && is_fixed_ && !has_message_available();
   }
 
   void reset_tick_time(std::int64_t tick) override { tick_ = tick; }
-  std::int64_t number_of_delayed_messages() override { return count_; }
-
-  std::int64_t buffer_memory_usage() override {
-    std::int64_t bytes = 0;
-    for (const auto& [key, ledgers] : buckets_) {
-      for (const auto& [ledger, entries] : ledgers) bytes += entries.bytes();
-    }
-    return bytes;
-  }
-
-  void clear() override {
-    buckets_.clear();
-    count_ = 0;
-  }
-
+  std::int64_t number_of_delayed_messages() override { return static_cast<std::int64_t>(held_.size()); }
+  std::int64_t buffer_memory_usage() override { return 24 * number_of_delayed_messages(); }
+  void clear() override { held_.clear(); }
   void close() override { disarm(); }
 
  private:
-  using Buckets = std::map<std::int64_t, std::map<std::int64_t, broker_tck::Entries>>;
-
   bool strict_;
   std::int64_t lookahead_, tick_, width_ = 1;  // the width of a bucket: the tick, rounded down to a power of two
   broker_tck::Clock clock_;
   broker_tck::Timer timer_;
-  Buckets buckets_;
-  std::int64_t count_ = 0, highest_ = 0;
+  std::set<std::pair<std::int64_t, Position>> held_;
+  std::int64_t highest_ = 0;
   bool is_fixed_ = true;
   std::shared_ptr<Timeout> timeout_;
   std::optional<std::int64_t> target_, last_run_;
@@ -110,9 +90,8 @@ class Tracker final : public broker_tck::DelayedDeliveryTracker {
     return (std::min(at, INT64_MAX - width_ + 1) + width_ - 1) & -width_;
   }
 
-  bool is_due(Buckets::const_iterator bucket) const {
-    return bucket != buckets_.end() && bucket->first + (strict_ ? 0 : width_ - 1) <= cutoff();
-  }
+  // Whether the first bucket is due.
+  bool is_due() const { return !held_.empty() && held_.begin()->first + (strict_ ? 0 : width_ - 1) <= cutoff(); }
 
   void disarm() {
     if (timeout_) timeout_->cancel();
@@ -122,8 +101,8 @@ class Tracker final : public broker_tck::DelayedDeliveryTracker {
 
   // Arms the timer for the first bucket, a tick after the last run at the earliest.
   void update_timer() {
-    if (buckets_.empty()) return disarm();
-    std::int64_t key = buckets_.begin()->first, now = clock_();
+    if (held_.empty()) return disarm();
+    std::int64_t key = held_.begin()->first, now = clock_();
     std::int64_t wake = strict_ ? key : std::max(key, key + width_ - 1 - tick_);
     if (target_ == wake) return;
     disarm();

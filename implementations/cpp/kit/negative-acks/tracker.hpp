@@ -1,4 +1,4 @@
-// A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
+// A small tracker that conforms: put yours in its place.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,9 @@
 #include <mutex>
 #include <utility>
 
-#include "broker_tck/entries.hpp"
 #include "broker_tck/negative_acks.hpp"
 
-// Tracks messages by the bucket in which they become due.
+// Tracks messages in a sorted map, by the key of the bucket in which they become due.
 class Tracker final : public broker_tck::NegativeAcksTracker {
   using Position = broker_tck::Position;
   using Positions = broker_tck::Positions;
@@ -29,22 +28,20 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
     std::lock_guard lock(mutex_);
     if (is_closed_) return;
     std::int64_t wait = delay(redelivery_count);
-    auto& [ledgers, chunks] = buckets_[key(clocks_.wall() + wait)];
-    count_ += ledgers[id.position.first].add(id.position.second);
-    if (!id.chunks.empty()) chunks[id.position] = id.chunks;
+    Positions& chunks = held_[{key(clocks_.wall() + wait), id.position}];
+    if (!id.chunks.empty()) chunks = id.chunks;
     arm(wait);
   }
 
   std::int64_t nacked_messages_count() override {
     std::lock_guard lock(mutex_);
-    return count_;
+    return static_cast<std::int64_t>(held_.size());
   }
 
   void close() override {
     std::lock_guard lock(mutex_);
     is_closed_ = true;
-    buckets_.clear();
-    count_ = 0;
+    held_.clear();
     disarm();
   }
 
@@ -52,18 +49,12 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
   static constexpr std::int64_t nanoseconds_of_a_millisecond = 1'000'000, shortest_delay = 100;
   static constexpr std::ptrdiff_t ids_of_a_request = 1'000;
 
-  struct Bucket {
-    std::map<std::int64_t, broker_tck::Entries> ledgers;
-    std::map<Position, Positions> chunks;  // of each message in chunks
-  };
-
   broker_tck::NegativeAcksConfig config_;
   const broker_tck::Clocks& clocks_;
   broker_tck::NackTimer timer_;
   broker_tck::Consumer& consumer_;
   std::mutex mutex_;  // never held while the consumer is called, which may call back
-  std::map<std::int64_t, Bucket> buckets_;
-  std::int64_t count_ = 0;
+  std::map<std::pair<std::int64_t, Position>, Positions> held_;  // the chunks of each message; none: it has no chunks
   std::shared_ptr<Timeout> timeout_;
   bool is_closed_ = false;
 
@@ -71,7 +62,7 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
     return config_.backoff(redelivery_count).value_or(std::max(config_.delay_us / 1000, shortest_delay));
   }
 
-  // The bucket of an instant: its low bits are cleared.
+  // The key of an instant's bucket: the instant with its low bits cleared.
   std::int64_t key(std::int64_t instant) const { return instant & -(std::int64_t{1} << config_.precision_bits); }
 
   // Has the timer fire after so many milliseconds, unless it fires sooner.
@@ -105,12 +96,13 @@ class Tracker final : public broker_tck::NegativeAcksTracker {
     timeout_.reset();
     std::int64_t now = clocks_.wall();
     Positions due;
-    auto later = buckets_.upper_bound(now);
-    for (auto bucket = buckets_.begin(); bucket != later; bucket = buckets_.erase(bucket)) {
-      for (auto& [ledger, entries] : bucket->second.ledgers) count_ -= entries.take(ledger, INT64_MAX, due);
-      for (const auto& [position, chunks] : bucket->second.chunks) due.insert(due.end(), chunks.begin(), chunks.end());
+    auto first = held_.begin();
+    for (; first != held_.end() && first->first.first <= now; first = held_.erase(first)) {
+      const auto& [held, chunks] = *first;
+      due.push_back(held.second);
+      due.insert(due.end(), chunks.begin(), chunks.end());
     }
-    if (!buckets_.empty()) arm(later->first - now);
+    if (!held_.empty()) arm(first->first.first - now);
     std::sort(due.begin(), due.end());
     due.erase(std::unique(due.begin(), due.end()), due.end());
     return due;

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "../broker_tck/delayed_delivery.hpp"
-#include "../broker_tck/entries.hpp"
 #include "../broker_tck/negative_acks.hpp"
 
 using namespace broker_tck;
@@ -34,19 +33,6 @@ void numbers_keep_their_64_bits() {
   EXPECT_EQ(read.find("b"), nullptr);
   EXPECT_EQ(json(read["c"].text()), std::string(R"("x\"y")"));
   EXPECT_EQ(read["d"].boolean(), true);
-}
-
-void entries_are_held_once_and_taken_in_order() {
-  Entries entries;
-  std::vector<bool> added;
-  for (std::int64_t entry : {64, 1, 63, 64, 200, 0}) added.push_back(entries.add(entry));
-  EXPECT_EQ(added, (std::vector<bool>{true, true, true, false, true, true}));
-  Positions taken;
-  EXPECT_EQ(entries.take(7, 3, taken), 3);
-  EXPECT_EQ(entries.empty(), false);
-  EXPECT_EQ(entries.take(7, 9, taken), 2);
-  EXPECT_EQ(entries.empty(), true);
-  EXPECT_EQ(taken, (Positions{{7, 0}, {7, 1}, {7, 63}, {7, 64}, {7, 200}}));
 }
 
 // Answers with a field; "bad" fails, and "worse" throws.
@@ -225,7 +211,6 @@ void request_that_fails_is_told_once() {
 
 int main() {
   numbers_keep_their_64_bits();
-  entries_are_held_once_and_taken_in_order();
   each_operation_is_answered();
   timeouts_fire_in_order_at_their_deadlines();
   cancelled_timeout_fires_only_if_it_is_stale();

@@ -6,11 +6,9 @@
 //! the protocol.
 
 pub mod delayed_delivery;
-mod entries;
 pub mod negative_acks;
 mod timers;
 
-pub use entries::Entries;
 pub use timers::{TimeoutId, Timers};
 
 use std::cell::RefCell;

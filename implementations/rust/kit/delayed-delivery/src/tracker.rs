@@ -1,17 +1,16 @@
-//! A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
+//! A small tracker that conforms: put yours in its place.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use broker_tck::delayed_delivery::{Config, Tracker};
-use broker_tck::{Entries, Position, TimeoutId, Timers};
+use broker_tck::{Position, TimeoutId, Timers};
 
-/// Tracks delayed messages in buckets of time.
+/// Tracks delayed messages in a sorted set, each with the key of the bucket of time that it is in.
 pub struct Buckets {
     config: Config,
     width: i64, // of a bucket: the tick, rounded down to a power of two
     timers: Timers,
-    buckets: BTreeMap<i64, BTreeMap<i64, Entries>>,
-    count: usize,
+    held: BTreeSet<(i64, Position)>,
     is_fixed: bool,
     highest: i64,
     armed: Option<(TimeoutId, i64)>, // the timeout, and the time that it is for
@@ -21,20 +20,28 @@ pub struct Buckets {
 impl Buckets {
     pub fn new(config: Config, timers: Timers) -> Self {
         let width = 1 << config.tick.max(1).ilog2();
-        let buckets = BTreeMap::new();
-        Buckets { config, width, timers, buckets, count: 0, is_fixed: true, highest: 0, armed: None, last_run: None }
+        let held = BTreeSet::new();
+        Buckets { config, width, timers, held, is_fixed: true, highest: 0, armed: None, last_run: None }
     }
 
     fn cutoff(&self) -> i64 {
         self.timers.now() + if self.config.strict { 0 } else { self.config.tick }
     }
 
-    fn is_due(&self, key: i64) -> bool {
-        key.saturating_add(if self.config.strict { 0 } else { self.width - 1 }) <= self.cutoff()
+    /// The key of a time's bucket: the bucket's first time, or with strict delivery its last one.
+    fn key(&self, at: i64) -> i64 {
+        let up = if self.config.strict { at.saturating_add(self.width - 1) } else { at };
+        up & -self.width
     }
 
     fn first(&self) -> Option<i64> {
-        self.buckets.first_key_value().map(|(&key, _)| key)
+        self.held.first().map(|&(key, _)| key)
+    }
+
+    /// Whether the first bucket is due.
+    fn is_due(&self) -> bool {
+        let rest = if self.config.strict { 0 } else { self.width - 1 };
+        self.first().is_some_and(|key| key + rest <= self.cutoff())
     }
 
     fn disarm(&mut self) {
@@ -67,9 +74,7 @@ impl Tracker for Buckets {
             self.is_fixed = false;
             return false;
         }
-        let up = if self.config.strict { at.saturating_add(self.width - 1) } else { at };
-        let ledgers = self.buckets.entry(up & -self.width).or_default();
-        self.count += usize::from(ledgers.entry(ledger).or_default().add(entry));
+        self.held.insert((self.key(at), (ledger, entry)));
         self.update_timer();
         self.is_fixed = self.is_fixed && at >= self.highest - self.config.tick;
         self.highest = self.highest.max(at);
@@ -77,7 +82,7 @@ impl Tracker for Buckets {
     }
 
     fn has_message_available(&mut self) -> bool {
-        let available = self.first().is_some_and(|key| self.is_due(key));
+        let available = self.is_due();
         if !available {
             self.update_timer();
         }
@@ -85,24 +90,13 @@ impl Tracker for Buckets {
     }
 
     fn get_scheduled_messages(&mut self, most: i64) -> Vec<Position> {
-        let (mut taken, mut left) = (Vec::new(), usize::try_from(most).unwrap_or(0));
-        while left > 0 && self.first().is_some_and(|key| self.is_due(key)) {
-            let Some(mut bucket) = self.buckets.first_entry() else { break };
-            while let Some(mut ledger) = bucket.get_mut().first_entry().filter(|_| left > 0) {
-                let number = *ledger.key();
-                left -= ledger.get_mut().take(number, left, &mut taken);
-                if ledger.get().is_empty() {
-                    ledger.remove();
-                }
-            }
-            if bucket.get().is_empty() {
-                bucket.remove();
-            }
+        let mut taken = Vec::new();
+        while (taken.len() as i64) < most && self.is_due() {
+            taken.extend(self.held.pop_first().map(|(_, position)| position));
         }
-        self.count -= taken.len();
         taken.sort_unstable();
         taken.dedup(); // one that was due in two buckets comes once
-        if self.buckets.is_empty() {
+        if self.held.is_empty() {
             (self.is_fixed, self.highest) = (true, 0);
         }
         self.update_timer();
@@ -110,7 +104,7 @@ impl Tracker for Buckets {
     }
 
     fn should_pause_all_deliveries(&mut self) -> bool {
-        let enough = self.config.lookahead > 0 && self.count as i64 >= self.config.lookahead;
+        let enough = self.config.lookahead > 0 && self.held.len() as i64 >= self.config.lookahead;
         enough && self.is_fixed && !self.has_message_available()
     }
 
@@ -119,16 +113,15 @@ impl Tracker for Buckets {
     }
 
     fn number_of_delayed_messages(&self) -> usize {
-        self.count
+        self.held.len()
     }
 
     fn buffer_memory_usage(&self) -> usize {
-        self.buckets.values().flat_map(BTreeMap::values).map(Entries::bytes).sum()
+        24 * self.held.len()
     }
 
     fn clear(&mut self) {
-        self.buckets.clear();
-        self.count = 0;
+        self.held.clear();
     }
 
     fn close(&mut self) {

@@ -1,15 +1,15 @@
-//! A tracker that conforms: make it yours. It keeps a bitmap of entries for each ledger of each bucket.
+//! A small tracker that conforms: put yours in its place.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use broker_tck::negative_acks::{Config, MessageId, RequestFailed, Tracker, World};
-use broker_tck::{Entries, Position, TimeoutId};
+use broker_tck::{Position, TimeoutId};
 
 const IDS_OF_A_REQUEST: usize = 1_000;
 const NANOSECONDS_OF_A_MILLISECOND: i64 = 1_000_000;
 
-/// Tracks messages by the bucket in which they become due.
+/// Tracks messages in a sorted map, by the key of the bucket in which they become due.
 pub struct Buckets {
     config: Config,
     world: World,
@@ -18,16 +18,9 @@ pub struct Buckets {
 
 #[derive(Default)]
 struct State {
-    buckets: BTreeMap<i64, Bucket>,
-    count: usize,
+    held: BTreeMap<(i64, Position), Vec<Position>>, // the chunks of each message; none: it has no chunks
     armed: Option<(TimeoutId, i64)>,
     is_closed: bool,
-}
-
-#[derive(Default)]
-struct Bucket {
-    ledgers: BTreeMap<i64, Entries>,
-    chunks: BTreeMap<Position, Vec<Position>>, // of each message in chunks
 }
 
 impl Buckets {
@@ -39,7 +32,7 @@ impl Buckets {
         self.config.backoff(redelivery_count).unwrap_or_else(|| (self.config.delay_us / 1000).max(100))
     }
 
-    /// The bucket of an instant: its low bits are cleared.
+    /// The key of an instant's bucket: the instant with its low bits cleared.
     fn key(&self, instant: i64) -> i64 {
         instant & -(1 << self.config.precision_bits)
     }
@@ -59,20 +52,17 @@ impl Buckets {
         }
     }
 
-    /// Takes the buckets that are due, in the order in which their entries are emitted.
+    /// Removes what is due, and arms the timer for the rest. Returns each id once, those of chunks as well.
     fn take_due(&self, state: &mut State) -> Vec<Position> {
         let now = self.world.wall();
-        let later = state.buckets.split_off(&(now + 1));
-        let due = std::mem::replace(&mut state.buckets, later);
-        if let Some((&key, _)) = state.buckets.first_key_value() {
-            self.arm(state, key - now);
-        }
         let mut ids = Vec::new();
-        for Bucket { ledgers, chunks } in due.into_values() {
-            for (ledger, mut entries) in ledgers {
-                state.count -= entries.take(ledger, usize::MAX, &mut ids);
-            }
-            ids.extend(chunks.into_values().flatten());
+        while let Some(first) = state.held.first_entry().filter(|first| first.key().0 <= now) {
+            let ((_, position), chunks) = first.remove_entry();
+            ids.push(position);
+            ids.extend(chunks);
+        }
+        if let Some((&(key, _), _)) = state.held.first_key_value() {
+            self.arm(state, key - now);
         }
         ids.sort_unstable();
         ids.dedup();
@@ -91,24 +81,21 @@ impl Tracker for Buckets {
             return;
         }
         let wait = self.delay(redelivery_count);
-        let (ledger, entry) = id.position;
-        let bucket = state.buckets.entry(self.key(self.world.wall() + wait)).or_default();
-        state.count += usize::from(bucket.ledgers.entry(ledger).or_default().add(entry));
+        let chunks = state.held.entry((self.key(self.world.wall() + wait), id.position)).or_default();
         if !id.chunks.is_empty() {
-            bucket.chunks.insert(id.position, id.chunks);
+            *chunks = id.chunks;
         }
         self.arm(state, wait);
     }
 
     fn nacked_messages_count(&self) -> usize {
-        self.state.borrow().count
+        self.state.borrow().held.len()
     }
 
     fn close(&self) {
         let state = &mut *self.state.borrow_mut();
         state.is_closed = true;
-        state.buckets.clear();
-        state.count = 0;
+        state.held.clear();
         self.disarm(state);
     }
 

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "json.hpp"
-
-namespace broker_tck {
+#include "broker_tck/json.hpp"
 
 // A set of entry ids, in blocks of 64 that are in order. Entries mostly come in order, so a block is mostly appended.
 class Entries {
@@ -26,7 +24,7 @@ class Entries {
   }
 
   // Moves the lowest entries, so many at most, to the end of a list.
-  std::int64_t take(std::int64_t ledger, std::int64_t most, Positions& taken) {
+  std::int64_t take(std::int64_t ledger, std::int64_t most, broker_tck::Positions& taken) {
     std::int64_t count = 0;
     std::size_t block = 0;
     for (; block < blocks_.size() && count < most; block += blocks_[block].bits == 0) {
@@ -54,5 +52,3 @@ class Entries {
                             [](const Block& block, std::int64_t to) { return block.base < to; });
   }
 };
-
-}  // namespace broker_tck

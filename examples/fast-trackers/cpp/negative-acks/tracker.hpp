@@ -1,0 +1,118 @@
+// A tracker that is written for speed. It keeps a bitmap of entries for each ledger of each bucket.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "broker_tck/negative_acks.hpp"
+#include "entries.hpp"
+
+// Tracks messages by the bucket in which they become due.
+class Tracker final : public broker_tck::NegativeAcksTracker {
+  using Position = broker_tck::Position;
+  using Positions = broker_tck::Positions;
+  using MessageId = broker_tck::MessageId;
+  using Timeout = broker_tck::Timeout;
+
+ public:
+  Tracker(const broker_tck::NegativeAcksConfig& config, const broker_tck::Clocks& clocks, broker_tck::NackTimer timer,
+          broker_tck::Consumer& consumer)
+      : config_(config), clocks_(clocks), timer_(std::move(timer)), consumer_(consumer) {}
+
+  void add(const MessageId& id) override { add_message(id, 0); }
+
+  void add_message(const MessageId& id, std::int64_t redelivery_count) override {
+    std::lock_guard lock(mutex_);
+    if (is_closed_) return;
+    std::int64_t wait = delay(redelivery_count);
+    auto& [ledgers, chunks] = buckets_[key(clocks_.wall() + wait)];
+    count_ += ledgers[id.position.first].add(id.position.second);
+    if (!id.chunks.empty()) chunks[id.position] = id.chunks;
+    arm(wait);
+  }
+
+  std::int64_t nacked_messages_count() override {
+    std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+  void close() override {
+    std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    buckets_.clear();
+    count_ = 0;
+    disarm();
+  }
+
+ private:
+  static constexpr std::int64_t nanoseconds_of_a_millisecond = 1'000'000, shortest_delay = 100;
+  static constexpr std::ptrdiff_t ids_of_a_request = 1'000;
+
+  struct Bucket {
+    std::map<std::int64_t, Entries> ledgers;
+    std::map<Position, Positions> chunks;  // of each message in chunks
+  };
+
+  broker_tck::NegativeAcksConfig config_;
+  const broker_tck::Clocks& clocks_;
+  broker_tck::NackTimer timer_;
+  broker_tck::Consumer& consumer_;
+  std::mutex mutex_;  // never held while the consumer is called, which may call back
+  std::map<std::int64_t, Bucket> buckets_;
+  std::int64_t count_ = 0;
+  std::shared_ptr<Timeout> timeout_;
+  bool is_closed_ = false;
+
+  std::int64_t delay(std::int64_t redelivery_count) const {
+    return config_.backoff(redelivery_count).value_or(std::max(config_.delay_us / 1000, shortest_delay));
+  }
+
+  // The bucket of an instant: its low bits are cleared.
+  std::int64_t key(std::int64_t instant) const { return instant & -(std::int64_t{1} << config_.precision_bits); }
+
+  // Has the timer fire after so many milliseconds, unless it fires sooner.
+  void arm(std::int64_t wait) {
+    std::int64_t deadline = clocks_.monotonic() + wait * nanoseconds_of_a_millisecond;
+    if (timeout_ && timeout_->deadline() <= deadline) return;
+    disarm();
+    timeout_ = timer_(deadline, [this](Timeout& timeout) { fired(timeout); });
+  }
+
+  void disarm() {
+    if (timeout_) timeout_->cancel();
+    timeout_.reset();
+  }
+
+  // What the timer calls.
+  void fired(const Timeout& timeout) {
+    Positions ids = take(timeout);
+    if (!ids.empty()) consumer_.on_negative_acks_send(ids);
+    for (auto from = ids.begin(); from != ids.end();) {
+      auto to = from + std::min(ids_of_a_request, ids.end() - from);
+      consumer_.redeliver_unacknowledged_messages(Positions(from, to));
+      from = to;
+    }
+  }
+
+  // Removes what is due, and arms the timer for the rest. Returns each id once, those of chunks as well.
+  Positions take(const Timeout& timeout) {
+    std::lock_guard lock(mutex_);
+    if (timeout.cancelled()) return {};  // it was on its way already
+    timeout_.reset();
+    std::int64_t now = clocks_.wall();
+    Positions due;
+    auto later = buckets_.upper_bound(now);
+    for (auto bucket = buckets_.begin(); bucket != later; bucket = buckets_.erase(bucket)) {
+      for (auto& [ledger, entries] : bucket->second.ledgers) count_ -= entries.take(ledger, INT64_MAX, due);
+      for (const auto& [position, chunks] : bucket->second.chunks) due.insert(due.end(), chunks.begin(), chunks.end());
+    }
+    if (!buckets_.empty()) arm(later->first - now);
+    std::sort(due.begin(), due.end());
+    due.erase(std::unique(due.begin(), due.end()), due.end());
+    return due;
+  }
+};
