@@ -340,6 +340,13 @@ def test_hang_that_the_program_tells_of(tmp_path: Path) -> None:
     assert found[1].seen == {"error": "Hang", "message": "no answer within the limit"}
 
 
+def test_error_alone_is_an_answer(tmp_path: Path) -> None:
+    subject = resolve(saying(tmp_path, "say([{'error': 'TypeError', 'message': 'no'}])"))
+    config = subject.contract.config()
+    (step,) = record(from_text("has").operations, subject.fresh(config))
+    assert (step.result, step.seen) == ({"error": "TypeError"}, (None, None))
+
+
 @pytest.mark.slow
 def test_program_that_takes_too_much_memory(cli: Cli, tmp_path: Path) -> None:
     name = saying(tmp_path, "held = []\nwhile True: held.append(bytearray(2**24))")

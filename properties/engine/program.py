@@ -290,6 +290,8 @@ class Piped(Told):
             answer = msgspec.json.decode(line)
         except MALFORMED as error:
             raise self._misspoken(f"{shown(line)}, {wrong(error)}") from None
+        if type(answer) is list and [*map(type, answer)] == [dict]:  # an error alone: no observable can be told
+            answer += [None] * (self._values - 1)
         if type(answer) is not list or len(answer) != self._values:
             names = ", ".join(("result", *CONTRACTS[self._spoken.contract].observables))
             raise self._misspoken(f"{shown(line)}; there must be {self._values} values: {names}")

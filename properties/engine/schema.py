@@ -57,7 +57,7 @@ def protocol_schema() -> dict[str, Any]:
         ("header", "version", VERSION),
     ):
         known[name]["properties"][field] = {"const": version}
-    answer = "The answer to an operation: its result, then the contract's observables."
+    answer = "The answer to an operation: its result, then the contract's observables; or an error alone."
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"A message of the protocol of programs, version {PROTOCOL}",
@@ -65,7 +65,7 @@ def protocol_schema() -> dict[str, Any]:
         "$defs": {
             **known,
             "operation": {"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1},
-            "answer": {"description": answer, "type": "array", "minItems": 2},
+            "answer": {"description": answer, "type": "array", "minItems": 1},
         },
     }
 

@@ -100,7 +100,7 @@ def test_what_waits_for_ever_is_told_at_once() -> None:
     for trace in (inside, usual):
         asked += [line_of({"config": trace.config}), *map(line_of, trace.operations)]
     first, second = usual.config.clock + 334, usual.config.clock + 667
-    hang = [{"error": "Hang"}, None, None]
+    hang = [{"error": "Hang"}]
     held = [None, 1, [first]]
     assert said("0.19.0", b"".join(asked)) == [held, held, hang, hang, [[], 0, [second]]]
 

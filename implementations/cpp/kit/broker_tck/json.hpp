@@ -25,6 +25,7 @@ class Json {
   template <class T>
   explicit Json(T value) : value_(std::move(value)) {}
 
+  bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
   bool boolean() const { return std::get<bool>(value_); }
   std::int64_t integer() const { return std::get<std::int64_t>(value_); }
@@ -40,7 +41,7 @@ class Json {
   // The value of a name; nullptr if the object has none, or null.
   const Json* find(const std::string& name) const {
     for (const auto& [key, value] : std::get<Object>(value_)) {
-      if (key == name) return std::holds_alternative<std::nullptr_t>(value.value_) ? nullptr : &value;
+      if (key == name) return value.is_null() ? nullptr : &value;
     }
     return nullptr;
   }

@@ -58,8 +58,9 @@ class Operation {
   explicit Operation(const Json& line) : line_(line.array()) {}
 
   const std::string& name() const { return line_.at(0).text(); }
-  std::int64_t integer(std::size_t field) const { return line_.at(field + 1).integer(); }
-  const std::string& text(std::size_t field) const { return line_.at(field + 1).text(); }
+  const Json& operator[](std::size_t field) const { return line_.at(field + 1); }
+  std::int64_t integer(std::size_t field) const { return (*this)[field].integer(); }
+  const std::string& text(std::size_t field) const { return (*this)[field].text(); }
 
  private:
   Json::Array line_;
@@ -69,7 +70,7 @@ class Operation {
 struct Subject {
   virtual ~Subject() = default;
   virtual std::string perform(const Operation& operation) = 0;
-  virtual std::string seen() = 0;  // all observables, in the order of the contract, with commas between
+  virtual std::string seen() = 0;  // all observables, in the order of the contract, with commas between; or nothing
 };
 
 // What a call came to: what it returned, or the error that it ended with. Both are JSON.
@@ -91,11 +92,12 @@ inline Outcome attempt(const std::function<std::string()>& call) {
   }
 }
 
-// The answer to an operation: its result, then the observables. If these cannot be told, the error is the result.
+// The answer to an operation: its result, then the observables. If these cannot be told, the error alone.
 inline std::string answer(Subject& subject, const Operation& operation) {
   Outcome result = attempt([&] { return subject.perform(operation); });
   Outcome seen = attempt([&] { return subject.seen(); });
-  return seen.failed ? "[" + seen.json + ",null,null]" : "[" + result.json + "," + seen.json + "]";
+  if (seen.failed) return "[" + seen.json + "]";
+  return "[" + result.json + (seen.json.empty() ? "" : ",") + seen.json + "]";
 }
 
 // Makes the subject of a trace, by the configuration.
@@ -118,7 +120,7 @@ inline int converse(std::istream& in, std::ostream& out, const std::string& gree
       subject.reset();  // the last one ends before the next begins
       made = attempt([&] { return subject = fresh(message["config"]), ""; });
     } else if (made.failed) {
-      out << "[" + made.json + ",null,null]" << std::endl;
+      out << "[" + made.json + "]" << std::endl;
     } else {
       out << answer(*subject, Operation(message)) << std::endl;
     }

@@ -68,7 +68,7 @@ void each_operation_is_answered() {
 [9223372036854775807,7]
 [{"error":"IllegalArgumentException","message":"it is bad"},7]
 [{"error":"exception","message":"it is worse"},7]
-[{"error":"IllegalArgumentException","message":"tick is 0"},null,null]
+[{"error":"IllegalArgumentException","message":"tick is 0"}]
 )"));
 }
 

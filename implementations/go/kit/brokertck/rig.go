@@ -190,14 +190,14 @@ func must(err error) {
 	}
 }
 
-// answer returns the result of an operation, then what is observed. If that fails, it is the result.
+// answer returns the result of an operation, then what is observed. If that fails, it is the failure alone.
 func answer(subject Subject, operation Operation) []any {
 	result := Attempt(func() any { return subject.Do(operation) })
 	seen := Attempt(func() any { return subject.Seen() })
 	if observables, ok := seen.([]any); ok {
 		return append([]any{result}, observables...)
 	}
-	return []any{seen, nil, nil}
+	return []any{seen}
 }
 
 // serve speaks the protocol with a new subject for each trace. C is the configuration.

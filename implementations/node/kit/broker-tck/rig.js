@@ -33,16 +33,16 @@ function place(error) {
   return found ? ` (${found[1]})` : "";
 }
 
-/** The answer to an operation: its result, then the observables. If these cannot be told, the error is the result. */
+/** The answer to an operation: its result, then the observables. If these cannot be told, the error alone. */
 function answer(made, [name, ...fields]) {
-  if (made.error) return [made.error, null, null];
+  if (made.error) return [made.error];
   const { operations, seen } = made.value;
   const result = attempt(() => {
     if (!Object.hasOwn(operations, name)) throw new Failure("UnknownOperation", name);
     return operations[name](...fields);
   });
   const observed = attempt(seen);
-  return observed.error ? [observed.error, null, null] : [result.error ?? result.value, ...observed.value];
+  return observed.error ? [observed.error] : [result.error ?? result.value, ...observed.value];
 }
 
 /**

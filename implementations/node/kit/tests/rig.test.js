@@ -47,7 +47,7 @@ test("each operation is answered", async () => {
     "[9223372036854775807,7]",
     '[{"error":"IllegalArgumentException","message":"it is bad"},7]',
     '[{"error":"UnknownOperation","message":"constructor"},7]',
-    '[{"error":"IllegalArgumentException","message":"tick is 0"},null,null]',
+    '[{"error":"IllegalArgumentException","message":"tick is 0"}]',
   ]);
 });
 

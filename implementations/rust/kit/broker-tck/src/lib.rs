@@ -86,13 +86,13 @@ fn attempt<T>(f: impl FnOnce() -> T) -> Result<T, Value> {
     })
 }
 
-/// The outcome of an operation: its result, then the observables. If these cannot be told, the error is the result.
+/// The outcome of an operation: its result, then the observables. If these cannot be told, the error alone.
 fn answer(subject: &dyn Subject, operation: &[Value]) -> Vec<Value> {
     let name = operation[0].as_str().expect("an operation has a name");
     let result = attempt(|| subject.perform(name, &Fields(&operation[1..]))).unwrap_or_else(|error| error);
     match attempt(|| subject.seen()) {
         Ok(seen) => [vec![result], seen].concat(),
-        Err(error) => vec![error, Value::Null, Value::Null],
+        Err(error) => vec![error],
     }
 }
 
@@ -131,7 +131,7 @@ fn converse(
         match serde_json::from_str(&line?)? {
             Value::Array(operation) => say(&match &subject {
                 Ok(made) => answer(made.as_ref(), &operation).into(),
-                Err(unmade) => json!([unmade, null, null]),
+                Err(unmade) => json!([unmade]),
             })?,
             header => {
                 drop(subject); // the last one ends before the next begins
@@ -187,7 +187,7 @@ mod tests {
         let want = r#"{"protocol":1}
 [9223372036854775807,7]
 [{"error":"IllegalArgumentException","message":"it is bad"},7]
-[{"error":"IllegalArgumentException","message":"tick is 0"},null,null]
+[{"error":"IllegalArgumentException","message":"tick is 0"}]
 "#;
         assert_eq!(said(asked), want);
     }
