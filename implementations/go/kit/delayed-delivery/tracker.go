@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"adapter/brokertck"
 )
 
-// Tracker keeps messages in a map of time buckets. It is small, slow and right: make it yours.
+// Tracker keeps messages in a sorted slice. It is a small tracker that conforms: put yours in its place.
 type Tracker struct {
 	clock      brokertck.Clock
 	newTimeout brokertck.Timer
@@ -16,13 +17,26 @@ type Tracker struct {
 	strict     bool
 	lookahead  int
 	width      int64 // of a bucket, in milliseconds
-	buckets    map[int64]map[brokertck.Position]bool
+	held       []held
 	fixed      bool  // whether all delays were alike so far
 	highest    int64 // the latest time of those
 	timeout    *brokertck.Timeout
 	target     int64 // what the timeout was armed for
 	ran        bool  // whether the timer has fired
 	lastRun    int64 // when it did
+}
+
+// held is a message that is tracked, and the key of the bucket of time that it is in.
+type held struct {
+	key      int64
+	position brokertck.Position
+}
+
+func (h held) compare(other held) int {
+	if h.key != other.key {
+		return cmp.Compare(h.key, other.key)
+	}
+	return h.position.Compare(other.position)
 }
 
 // NewTracker returns an empty tracker.
@@ -36,22 +50,20 @@ func NewTracker(
 		strict:     config.Strict,
 		lookahead:  int(config.Lookahead),
 		width:      1 << max(0, bits.Len64(uint64(config.Tick))-1),
-		buckets:    map[int64]map[brokertck.Position]bool{},
 		fixed:      true,
 	}
 }
 
 // AddMessage tracks a message, unless it is due.
 func (t *Tracker) AddMessage(ledgerID, entryID, deliverAt int64) bool {
-	if deliverAt < 0 || deliverAt <= t.cutoff() {
+	if deliverAt <= t.cutoff() {
 		t.fixed = false
 		return false
 	}
-	key := t.bucketOf(deliverAt)
-	if t.buckets[key] == nil {
-		t.buckets[key] = map[brokertck.Position]bool{}
+	one := held{t.bucketOf(deliverAt), brokertck.Position{ledgerID, entryID}}
+	if place, known := slices.BinarySearchFunc(t.held, one, held.compare); !known {
+		t.held = slices.Insert(t.held, place, one)
 	}
-	t.buckets[key][brokertck.Position{ledgerID, entryID}] = true
 	t.updateTimer()
 	t.fixed = t.fixed && deliverAt >= t.highest-t.tick
 	t.highest = max(t.highest, deliverAt)
@@ -60,8 +72,7 @@ func (t *Tracker) AddMessage(ledgerID, entryID, deliverAt int64) bool {
 
 // HasMessageAvailable reports whether the first bucket is due.
 func (t *Tracker) HasMessageAvailable() bool {
-	first, any := t.first()
-	if any && t.due(first) {
+	if len(t.held) > 0 && t.due(t.held[0].key) {
 		return true
 	}
 	t.updateTimer()
@@ -71,68 +82,37 @@ func (t *Tracker) HasMessageAvailable() bool {
 // GetScheduledMessages takes messages out of the buckets that are due.
 func (t *Tracker) GetScheduledMessages(most int64) []brokertck.Position {
 	var taken []brokertck.Position
-	for int64(len(taken)) < most {
-		first, any := t.first()
-		if !any || !t.due(first) {
-			break
-		}
-		bucket := t.buckets[first]
-		var part []brokertck.Position
-		for position := range bucket {
-			part = append(part, position)
-		}
-		slices.SortFunc(part, brokertck.Position.Compare)
-		part = part[:min(int64(len(part)), most-int64(len(taken)))]
-		for _, position := range part {
-			delete(bucket, position)
-		}
-		if len(bucket) == 0 {
-			delete(t.buckets, first)
-		}
-		taken = append(taken, part...)
+	for int64(len(taken)) < most && len(t.held) > 0 && t.due(t.held[0].key) {
+		taken = append(taken, t.held[0].position)
+		t.held = t.held[1:]
 	}
-	if len(t.buckets) == 0 {
+	if len(t.held) == 0 {
 		t.fixed, t.highest = true, 0
 	}
 	t.updateTimer()
 	slices.SortFunc(taken, brokertck.Position.Compare)
-	return slices.Compact(taken)
+	return slices.Compact(taken) // one that was due in two buckets comes once
 }
 
 // ShouldPauseAllDeliveries reports whether as many messages are held as the lookahead says, all delayed alike.
 func (t *Tracker) ShouldPauseAllDeliveries() bool {
-	return t.lookahead > 0 && t.NumberOfDelayedMessages() >= t.lookahead && t.fixed && !t.HasMessageAvailable()
+	return t.lookahead > 0 && len(t.held) >= t.lookahead && t.fixed && !t.HasMessageAvailable()
 }
 
 // ResetTickTime changes the tick time.
 func (t *Tracker) ResetTickTime(tick int64) { t.tick = tick }
 
 // NumberOfDelayedMessages returns how many messages are held.
-func (t *Tracker) NumberOfDelayedMessages() (held int) {
-	for _, bucket := range t.buckets {
-		held += len(bucket)
-	}
-	return held
-}
+func (t *Tracker) NumberOfDelayedMessages() int { return len(t.held) }
 
-// BufferMemoryUsage estimates 16 bytes for each message.
-func (t *Tracker) BufferMemoryUsage() int64 { return 16 * int64(t.NumberOfDelayedMessages()) }
+// BufferMemoryUsage estimates 24 bytes for each message.
+func (t *Tracker) BufferMemoryUsage() int64 { return 24 * int64(len(t.held)) }
 
 // Clear forgets every message.
-func (t *Tracker) Clear() { clear(t.buckets) }
+func (t *Tracker) Clear() { t.held = nil }
 
 // Close disarms the timer.
 func (t *Tracker) Close() { t.disarm() }
-
-// first returns the key of the first bucket, and whether there is any.
-func (t *Tracker) first() (first int64, any bool) {
-	for key := range t.buckets {
-		if !any || key < first {
-			first, any = key, true
-		}
-	}
-	return first, any
-}
 
 // cutoff returns the time up to which messages are due.
 func (t *Tracker) cutoff() int64 {
@@ -159,11 +139,11 @@ func (t *Tracker) due(key int64) bool {
 
 // updateTimer arms the timer for the first bucket.
 func (t *Tracker) updateTimer() {
-	first, any := t.first()
-	if !any {
+	if len(t.held) == 0 {
 		t.disarm()
 		return
 	}
+	first, now := t.held[0].key, t.clock()
 	wake := first
 	if !t.strict {
 		wake = max(first, first+t.width-1-t.tick)
@@ -172,7 +152,6 @@ func (t *Tracker) updateTimer() {
 		return
 	}
 	t.disarm()
-	now := t.clock()
 	if t.ran && t.lastRun > now {
 		t.ran = false // the clock was set back
 	}

@@ -14,7 +14,8 @@ const (
 	atOnce      = 1_000 // ids of a request
 )
 
-// Tracker tracks messages by the bucket in which they become due. It is small, slow and right: make it yours.
+// Tracker tracks messages by the bucket in which they become due. It is a small tracker that conforms: put yours in its
+// place.
 type Tracker struct {
 	clocks     brokertck.Clocks
 	newTimeout brokertck.NackTimer
