@@ -60,7 +60,7 @@ def searched(name: str) -> Row:
         program = drawn(subject.contract, model, subject.capabilities, choices, factory.apart)
         found.programs += 1
         if len(program.threads) > 1:
-            searcher.take(program)
+            searcher.take(number, program)
     figures = found.programs, found.schedules, found.histories, found.failing
     return Row(name, int(version), *figures, [each.name.lower() for each in found.races], process_time() - began)
 
