@@ -76,6 +76,7 @@ WHY = {
     ("UnAckedMessageTracker.remove", "locks"): "not seen: two removals inside one `HashMap`",
     ("AbstractDelayedDeliveryTracker.run", "always"): "the next call that looks at the timer forgets it as well",
     ("InMemoryDelayedDeliveryTracker", "makes"): "all who change it have the dispatcher's monitor",
+    ("RangeCacheRemovalQueue.evictLeast", "is not"): "not seen: two passes and an insertion must meet; see below",
     ("RangeCacheRemovalQueue.evictLeast", "skips"): "it looks at an argument that threads never give wrong",
     ("RangeCacheRemovalQueue.evictEntries", "is not"): "both its callers are synchronized",
     ("RangeCacheRemovalQueue.evictLEntries", "is not"): "all that it does is in `evictEntries`, which is synchronized",
