@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+import quiet_classes
 import seeded_races
 from racy_changes import Mutant
 from seeded_races import Put, Subject, races_page
@@ -75,6 +76,13 @@ def test_what_the_class_does_itself_is_no_race_that_was_put_in(monkeypatch: pyte
     found = tracker.searcher(tracker.plain.explorer)
     found.search(tracker.programs, lambda *_: None)
     assert found.found.failing
+
+
+def test_a_class_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet_classes, "MOST", 1)
+    row = quiet_classes.searched("pulsar-5.0.1/cursor-heap")
+    assert row.histories
+    assert not row.failing
 
 
 def test_the_page_tells_why_each_change_was_not_found() -> None:
