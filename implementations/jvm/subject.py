@@ -48,6 +48,8 @@ class Boxed:
     """The names of operations that take several calls of the class, so that threads make them at rest alone."""
     called_back: bool = False
     """Whether futures call it back."""
+    timed: tuple[str, ...] = ()
+    """The names of the classes that get no points, but must be told the time."""
     line: Line | None = None
     """What the class is to threads, if it is another subject to checks, or none."""
 
@@ -168,7 +170,7 @@ def explorer_of(kind: Kind, release: Release, classpath: tuple[Path, ...] = ()) 
         raise Unavailable(f"{kind.java} of {release.version}: the kit cannot call this class from several threads")
     places = (*classpath, *release.paths(kind.jars))
     names = dict.fromkeys(name for place in (*places, CLASSES) for name in classes_in(place, boxed.woven))
-    loader = WeavingLoader(java(release.java), places, list(names), boxed.called_back)
+    loader = WeavingLoader(java(release.java), places, list(names), boxed.called_back, boxed.timed)
     for name, methods in boxed.stand_ins.items():
         of_class(loader, name, methods)
     return Explorer(loader, boxed.box, boxed.own)

@@ -80,19 +80,31 @@ class Passed(NamedTuple):
 class WeavingLoader(Loader):
     """Loads classes with points woven in, beside others of their release."""
 
-    def __init__(self, jpype: Any, places: Sequence[Path], woven: Sequence[str], called_back: bool = False) -> None:
-        """Load the classes of these names. Pools are the kit's for all, and so is what allocates."""
+    def __init__(
+        self,
+        jpype: Any,
+        places: Sequence[Path],
+        woven: Sequence[str],
+        called_back: bool = False,
+        timed: Sequence[str] = (),
+    ) -> None:
+        """Load the classes of these names. Pools are the kit's for all, and so is what allocates.
+
+        Those that are ``timed`` have no points: the kit only tells them the time.
+        """
         super().__init__(jpype, places)
         for name in (*POOLS, ALLOCATOR) if self.has(NETTY) else ():
             self.define((CLASSES / path_of(name)).read_bytes())
         self.weaver = Weaver(jpype, [read(self.code_of(name), jpype) for name in woven], called_back)
-        self.hold(woven)
+        self.woven = {name.replace(".", "/") for name in woven}
+        self.hold([*woven, *timed])
         for name in woven:
             self.named(name)
 
     def changed(self, tree: Any) -> bytes:
-        """A class with points, held as others are."""
-        self.weaver.weave(tree)
+        """A class as it is held, with points if it is to have some."""
+        if str(tree.name) in self.woven:
+            self.weaver.weave(tree)
         return super().changed(tree)
 
 
