@@ -53,11 +53,11 @@ public final class PendingReads implements Box, InvocationHandler {
 
     public PendingReads(Map<String, Object> settings) throws Throwable {
         Bytes.clear();
-        manager = standIn(CACHE + "RangeEntryCacheManagerImpl");
-        ledger = standIn(IMPL + "ManagedLedgerImpl");
-        config = standIn(EntryCaches.LEDGER + "ManagedLedgerConfig");
-        counters = standIn(IMPL + "ManagedLedgerFactoryMBeanImpl");
-        sample = standIn(IMPL + "ManagedLedgerMBeanImpl");
+        manager = StandIns.of(CACHE + "RangeEntryCacheManagerImpl", this);
+        ledger = StandIns.of(IMPL + "ManagedLedgerImpl", this);
+        config = StandIns.of(EntryCaches.LEDGER + "ManagedLedgerConfig", this);
+        counters = StandIns.of(IMPL + "ManagedLedgerFactoryMBeanImpl", this);
+        sample = StandIns.of(IMPL + "ManagedLedgerMBeanImpl", this);
         thread = of(Released.named(IMPL + "ManagedLedgerImpl").getMethod("getExecutor").getReturnType(), executor);
         limiter = Released.make(
             CACHE + "InflightReadsLimiter",
@@ -70,12 +70,6 @@ public final class PendingReads implements Box, InvocationHandler {
         Field field = cache.getClass().getDeclaredField("entries");
         field.setAccessible(true);
         entries = field.get(cache);
-    }
-
-    private Object standIn(String name) throws Throwable {
-        Object made = Released.blank(Released.named(name + "$StandIn"));
-        made.getClass().getField("handler").set(made, this);
-        return made;
     }
 
     private static Object of(Class<?> kind, InvocationHandler handler) {
