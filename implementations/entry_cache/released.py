@@ -59,6 +59,40 @@ def pending_reads(*since: int, profile: str) -> Boxed:
     return Boxed(since, "broker_tck.boxes.PendingReads", woven, stand_ins=AROUND, line=line)
 
 
+OF_MANAGER = {
+    f"{IN_JAVA}impl.ManagedLedgerFactoryMBeanImpl": (
+        *("recordCacheInsertion", "recordNumberOfCacheEntriesEvicted", "recordCacheEviction"),
+    ),
+    f"{IN_JAVA}impl.ManagedLedgerImpl": ("getName", "getConfig", "getLogger", "getManagedLedgerInterceptor"),
+    "org.apache.bookkeeper.common.util.OrderedScheduler": ("execute",),
+}
+"""The classes around a manager of caches that are too large to make, and what each is called for."""
+ON_ITS_OWN = {"reads": False, "steps": False}
+WITH_QUEUE = (f"{IN_JAVA}impl.cache.RangeCache", COUNT.replace("/", "."), *VALUES)
+
+
+def cache_manager(line: Line, woven: tuple[str, ...] = (), timed: tuple[str, ...] = ()) -> Boxed:
+    """A RangeEntryCacheManagerImpl with its caches."""
+    names = ("RangeEntryCacheManager", "RangeEntryCacheImpl", "EntryCacheDefaultEvictionPolicy")
+    every = (*(f"{IN_JAVA}impl.cache.{name}" for name in names), *woven)
+    return Boxed(line.since, "broker_tck.boxes.CacheManager", every, stand_ins=OF_MANAGER, timed=timed, line=line)
+
+
+def managing_alone(*since: int) -> Boxed:
+    """The manager of caches that evict for themselves. A RangeCache has no points: threads call that alone."""
+    able = {**ON_ITS_OWN, "pinned": False, "settings": False}
+    return cache_manager(Line(since, "legacy-4.0", able), timed=(f"{IN_JAVA}impl.EntryImpl",))
+
+
+MANAGERS = (
+    managing_alone(3),
+    Boxed((3, 0, 6), "", ()),
+    managing_alone(4, 0, 6),
+    cache_manager(Line((4, 2), "pip-430", ON_ITS_OWN), WITH_QUEUE),
+    cache_manager(Line((5, 0, 1), "pip-430-5.0", ON_ITS_OWN), WITH_QUEUE),
+)
+"""Of some releases before 4.0.6 no read finds what their manager has inserted; the others were not run."""
+
 KINDS = (
     Kind(
         "range-cache",
@@ -83,4 +117,5 @@ KINDS = (
         MANAGED,
         (pending_reads(4, 2, profile="pip-430"), pending_reads(5, 0, 1, profile="pip-430-5.0")),
     ),
+    Kind("cache-manager", "entry-cache", "RangeEntryCacheManagerImpl", None, (), MANAGED, MANAGERS),
 )

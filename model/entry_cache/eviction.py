@@ -153,6 +153,8 @@ class Manager(Part):
         self.max_size = config.max_size
         self.watermark = config.watermark
         self.pass_awaits = False
+        self.waiting = 0
+        """Number of passes that await their turn; more than one only if calls overlap."""
         self.passes = 0
 
     @rule("EC-19", source="RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold", needs="manager")
@@ -172,11 +174,12 @@ class Manager(Part):
     def order_pass(self, total: int) -> None:
         """Have a pass made soon if one is due and none is ordered."""
         self.pass_awaits = self.pass_awaits or self.triggers(total)
+        self.waiting = int(self.pass_awaits)
 
-    def takes_turn(self) -> bool:
-        """Whether a pass awaited its turn, which it has now."""
-        awaited, self.pass_awaits = self.pass_awaits, False
-        return awaited
+    def take_turns(self) -> int:
+        """How many passes awaited their turn, which they have now."""
+        waited, self.pass_awaits, self.waiting = self.waiting, False, 0
+        return waited
 
     @rule("EC-31", source="RangeEntryCacheManagerEvictionHandler", needs="manager")
     def excess(self, total: int) -> int:

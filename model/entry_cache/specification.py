@@ -314,10 +314,10 @@ class EntryCaches(Reference):
 
     def background(self) -> int:
         """The pass that awaits its turn is made; answers how many there were."""
-        if not self.manager.takes_turn():
-            return 0
-        self.relieve()
-        return 1
+        turns = self.manager.take_turns()
+        for _ in range(turns):
+            self.relieve()
+        return turns
 
     def relieve(self) -> None:
         """Make a size pass if one is needed."""

@@ -14,7 +14,7 @@ from broker_tck.implementations.active_cursors import released as cursors
 from broker_tck.implementations.bucket_delivery import released as buckets
 from broker_tck.implementations.delayed_delivery import released as delays
 from broker_tck.implementations.entry_cache import released_caches as caches
-from broker_tck.implementations.entry_cache.released import limiter, pending_reads
+from broker_tck.implementations.entry_cache.released import limiter, managing_alone, pending_reads
 from broker_tck.implementations.jvm.java import java
 from broker_tck.implementations.jvm.loader import classes_in
 from broker_tck.implementations.jvm.releases import Release
@@ -31,6 +31,7 @@ SAME = {
     "range-cache": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "reads-limiter": ("3.3.5", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "pending-reads": ("4.2.4", "5.0.0-M1", "5.0.1"),
+    "cache-manager": ("3.0.0", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The releases that have each kind of class; those in one string have the same class."""
@@ -48,6 +49,7 @@ MADE_OF = {
     "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
     "reads-limiter": limiter().woven,
     "pending-reads": pending_reads(profile="").woven,
+    "cache-manager": managing_alone().woven,
     "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
 }
 """The beginnings of the names of the classes that a kind is made of."""

@@ -64,6 +64,29 @@ def test_a_monitor_of_the_bucket_tracker_is_needed(monkeypatch: pytest.MonkeyPat
     assert found.verdict == "steps"
 
 
+@pytest.mark.parametrize(
+    ("method", "what", "program"),
+    [
+        (
+            "triggerEvictionWhenNeeded",
+            "AtomicReference.compareAndSet",
+            "| put 0 0 1 60 0 | put 1 1 1 9 0 | background",
+        ),
+        ("entriesRemoved", "AtomicLong.addAndGet", "; put 0 0 1 9 0; put 1 1 1 8 0 | trim 0 0 | trim 1 1 | total"),
+    ],
+)
+def test_a_manager_orders_one_pass_and_counts_in_one_go(
+    monkeypatch: pytest.MonkeyPatch, method: str, what: str, program: str
+) -> None:
+    for name in ("PROGRAMS", "REACHING"):
+        monkeypatch.setattr(seeded_races, name, 1)
+    monkeypatch.setattr(seeded_races, "SURE", 2_000)
+    made = parsed(f"entry-cache pip-430-5.0 max_size=60 {program}")
+    monkeypatch.setattr(Subject, "program", lambda _subject, _number: made)
+    on = Subject("pulsar-5.0.1/cache-manager")
+    assert put(on, f"RangeEntryCacheManagerImpl.{method}", f"makes two calls of `{what}`").verdict == "rest"
+
+
 def test_nothing_is_put_into_what_no_thread_reaches() -> None:
     assert {each.name.rpartition(".")[2] for each in subject("cursor-heap").mutants()} == {"ManagedCursorContainerImpl"}
 

@@ -28,6 +28,9 @@ LOADED = (
     "| complete 0 | adv 0; get 10 | @ {}>1"
 )
 FORGOT = "bucket-delivery {}; add 1 1 +100 | adv 100 | get 10; add 1 2 +200 | has @ 2>1"
+SHRUNK = (
+    "entry-cache legacy-4.0 max_size=60; put 1 1 0 60 0; put 1 1 1 1 0 | background | invalidate 1 1 3 | total @ 11>1"
+)
 ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
 
 
@@ -80,6 +83,8 @@ def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
         ("pulsar-5.0.1/reads-limiter", 12),
         ("pulsar-4.2.4/pending-reads", 5),
         ("pulsar-5.0.1/pending-reads", 5),
+        ("pulsar-4.2.4/cache-manager", 4),
+        ("pulsar-5.0.1/cache-manager", 4),
         ("pulsar-5.0.1/bucket", 8),
     ],
 )
@@ -100,6 +105,8 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-3.2.2/range-cache", USED_AGAIN, Promise.STEPS),
         ("pulsar-4.0.8/range-cache", USED_AGAIN, None),
         ("pulsar-4.0.8/range-cache", T2, Promise.REST),
+        ("pulsar-3.0.0/cache-manager", SHRUNK, Promise.STEPS),
+        ("pulsar-4.0.8/cache-manager", SHRUNK, Promise.STEPS),
         ("pulsar-4.2.4/negative-acks", FIRED, Promise.STEPS),
         ("pulsar-5.0.1/negative-acks", FIRED, Promise.STEPS),
         ("pulsar-4.2.4/ack-timeout", ARMED, Promise.REST),
@@ -178,7 +185,7 @@ def test_release_stands_for_all_its_classes_that_threads_can_call(cli: Cli) -> N
             ("pulsar-4.2.4/cursor-list", "--replay", "entry-cache | get 0 1 1 | get 0 1 1 |"),
             "--replay: a program of entry-cache; pulsar-4.2.4/cursor-list is a subject of active-cursors",
         ),
-        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 10"),
+        (("pulsar-4.2.4", "--replay", "active-cursors | size | size |"), "--replay runs one subject, not 11"),
         (("pulsar-4.0.1/reads-limiter",), "pulsar-4.0.1/reads-limiter: no class 'reads-limiter' of Pulsar 4.0.1"),
         (
             ("pulsar-5.0.1/reads-limiter", "--replay", "entry-cache | get 0 1 1 | permits |"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from broker_tck.model.entry_cache.entries import Cached
-from broker_tck.model.entry_cache.overlapping import LOOKS, Getting, Passing, Putting, Removing
+from broker_tck.model.entry_cache.entries import Cache, Cached
+from broker_tck.model.entry_cache.overlapping import LOOKS, Call, Getting, Passing, Putting, Removing
 from broker_tck.model.entry_cache.releases import LargestFirst
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.operations import (
@@ -101,11 +101,17 @@ def plain(config: Config) -> Config:
 
 
 def fingerprint(model: EntryCaches) -> Hashable:
-    """What is cached and queued, and how far each call is. Entries are told apart by their first places."""
+    """What is cached and queued, and how far each call is."""
+    return state_of(model, sorted(model.under_way.items()))
+
+
+def state_of(model: EntryCaches, calls: Sequence[tuple[int, Call]]) -> Hashable:
+    """The same of some calls. Entries, and caches that were closed, are told apart by their first places."""
     numbers: dict[Cached, int] = {}
+    places: dict[Cache, int] = {cache: i for i, cache in enumerate(model.caches)}
 
     def of(entry: Cached) -> Hashable:
-        cache = model.caches.index(entry.cache)
+        cache = places.setdefault(entry.cache, len(places))
         state = entry.accessed, entry.blank, entry.requeued, entry.stamp, entry.reads, entry.references
         return cache, entry.position, entry.size, state, numbers.setdefault(entry, len(numbers))
 
@@ -129,7 +135,7 @@ def fingerprint(model: EntryCaches) -> Hashable:
 
     queue = tuple(map(of, model.store.queue))
     caches = tuple((cache.size, tuple(map(of, cache.entries.values()))) for cache in model.caches)
-    return queue, caches, tuple((thread, of_call(call)) for thread, call in sorted(model.under_way.items()))
+    return queue, caches, tuple((thread, of_call(call)) for thread, call in calls)
 
 
 def unmarked(model: EntryCaches) -> list[int]:

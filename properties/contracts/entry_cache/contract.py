@@ -12,6 +12,7 @@ from broker_tck.properties.contracts.entry_cache.edges import EDGES
 from broker_tck.properties.contracts.entry_cache.fallback import FALLBACKS
 from broker_tck.properties.contracts.entry_cache.invariants import INVARIANTS, RELATIONS
 from broker_tck.properties.contracts.entry_cache.limiter import LIMITER
+from broker_tck.properties.contracts.entry_cache.managing import MANAGING
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
 from broker_tck.properties.contracts.entry_cache.overlapping_reads import READS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
@@ -46,6 +47,6 @@ ENTRY_CACHE = Contract(
     rewrites=rewrites,
     scenarios=SCENARIOS,
     concurrent=CONCURRENT,
-    concurrent_parts={"reads-limiter": LIMITER, "pending-reads": READS},
+    concurrent_parts={"reads-limiter": LIMITER, "pending-reads": READS, "cache-manager": MANAGING},
     wordy=True,
 )

@@ -23,9 +23,10 @@ public final class Bytes implements InvocationHandler {
         return made(Released.callStatic("io.netty.buffer.Unpooled", "buffer", sizes));
     }
 
-    /** So many bytes. */
+    /** So many bytes. All share what Netty has for none, so there is room for one. */
     static Object of(int size) throws Throwable {
-        return made(EntryCaches.buffer(size));
+        Object bytes = Released.callStatic("io.netty.buffer.Unpooled", "buffer", Math.max(size, 1));
+        return made(Released.call(bytes, "writerIndex", size));
     }
 
     private static Object made(Object bytes) {

@@ -1,0 +1,248 @@
+package broker_tck.boxes;
+
+import broker_tck.Held;
+import broker_tck.threads.Box;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** A RangeEntryCacheManagerImpl with the caches of three topics, and what is around it: ledgers and an executor. */
+public final class CacheManager implements Box, InvocationHandler {
+
+    private static final String IMPL = EntryCaches.LEDGER + "impl.";
+    private static final String CACHE = IMPL + "cache.";
+    private static final long MILLISECOND = 1_000_000;
+
+    private final Object manager;
+    private final long ttl;
+    private final Object[] ledgers = new Object[3];
+    private final Object[] caches = new Object[ledgers.length];
+    /** The passes that the manager has ordered. */
+    private final Deque<Runnable> ordered = new ArrayDeque<>();
+    private final long[] counted = new long[3];
+
+    public CacheManager(Map<String, Object> config) throws Throwable {
+        Bytes.clear();
+        Held.monotonic = 0;
+        ttl = (Long) config.get("ttl") * MILLISECOND;
+        manager = manager(factory(config));
+        for (int i = 0; i < caches.length; i++) {
+            ledgers[i] = StandIns.of(IMPL + "ManagedLedgerImpl", new Ledger(name(i)));
+            caches[i] = opened(i);
+        }
+    }
+
+    private static Object settings(Map<String, Object> config) throws Throwable {
+        Object settings = Released.make(EntryCaches.LEDGER + "ManagedLedgerFactoryConfig");
+        Object largest = config.get("max_size");
+        Released.call(settings, "setMaxCacheSize", largest == null ? Long.MAX_VALUE : largest);
+        Released.call(settings, "setCacheEvictionWatermark", (Long) config.get("watermark") / 100.0);
+        String extend = "setCacheEvictionExtendTTLOf";
+        if (Released.has(settings, extend + "RecentlyAccessed")) {
+            Object accessed = config.get("extend_ttl_of_recently_accessed");
+            Released.call(settings, extend + "RecentlyAccessed", accessed);
+            int requeues = Values.number(config.get("max_requeue_count"));
+            Released.call(settings, extend + "EntriesWithRemainingExpectedReadsMaxTimes", requeues);
+        }
+        return settings;
+    }
+
+    /** A factory that was not made, as that takes a whole client of the storage: it answers with what is set. */
+    private Object factory(Map<String, Object> config) throws Throwable {
+        Object factory = Released.blank(Released.named(IMPL + "ManagedLedgerFactoryImpl"));
+        Object later = Proxy.newProxyInstance(
+            CacheManager.class.getClassLoader(), new Class<?>[] {ScheduledExecutorService.class}, this);
+        field(factory, "config").set(factory, settings(config));
+        field(factory, "mbean").set(factory, StandIns.of(IMPL + "ManagedLedgerFactoryMBeanImpl", this));
+        field(factory, "cacheEvictionExecutor").set(factory, later);
+        field(factory, "cacheEvictionTimeThresholdNanos").set(factory, ttl);
+        String before42 = "org.apache.bookkeeper.common.util.OrderedScheduler";
+        field(factory, "scheduledExecutor").set(factory, StandIns.of(before42, this));
+        return factory;
+    }
+
+    private static Object manager(Object factory) throws Throwable {
+        try {
+            Object telemetry = Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop");
+            return Released.make(CACHE + "RangeEntryCacheManagerImpl", factory, null, telemetry);
+        } catch (NoSuchMethodError before40) {
+            return Released.make(CACHE + "RangeEntryCacheManagerImpl", factory);
+        }
+    }
+
+    /** What the executor and the counters around the manager do. */
+    @Override
+    public Object invoke(Object object, Method method, Object[] a) {
+        switch (method.getName()) {
+            case "execute":
+                ordered.add((Runnable) a[0]);
+                return null;
+            case "recordCacheInsertion":
+                counted[0]++;
+                return null;
+            case "recordNumberOfCacheEntriesEvicted":
+                counted[1] += (Integer) a[0];
+                return null;
+            case "recordCacheEviction":
+                counted[2]++;
+                return null;
+            default:
+                throw new NoSuchMethodError(method.getName());
+        }
+    }
+
+    @Override
+    public Object call(String name, Object[] a) throws Throwable {
+        switch (name) {
+            case "put":
+                return put(caches[Values.number(a[0])], a);
+            case "get":
+                return get(caches[Values.number(a[0])], a);
+            case "invalidate":
+                Released.call(caches[Values.number(a[0])], "invalidateEntries", Positions.make(a[1], a[2]));
+                return null;
+            case "trim":
+                Released.call(caches[Values.number(a[0])], "invalidateAllEntries", a[1]);
+                return null;
+            case "reopen":
+                Released.call(manager, "removeEntryCache", name(Values.number(a[0])));
+                caches[Values.number(a[0])] = opened(Values.number(a[0]));
+                return null;
+            case "background":
+                return background();
+            case "run":
+                run();
+                return null;
+            case "adv":
+                Held.monotonic += (Long) a[0] * MILLISECOND;
+                return null;
+            case "total":
+                return Released.call(manager, "getSize");
+            case "counters":
+                return new Object[] {counted[0], counted[1], counted[2]};
+            case "pinned":
+                return EntryCaches.removed(Released.call(manager, "getNonEvictableSize"));
+            default:
+                throw new NoSuchMethodError(name);
+        }
+    }
+
+    @Override
+    public Object[] seen() throws Throwable {
+        List<Object> sizes = new ArrayList<>();
+        for (Object cache : caches) {
+            sizes.add(Values.pair(number(entries(cache)), Released.call(cache, "getSize")));
+        }
+        return new Object[] {sizes, Bytes.references()};
+    }
+
+    private static String name(int topic) {
+        return "topic " + topic;
+    }
+
+    private Object opened(int topic) throws Throwable {
+        return Released.call(manager, "getEntryCache", ledgers[topic]);
+    }
+
+    /** Since 5.0 whoever inserts has an inserter, and only one thread that of the entries which a topic adds. */
+    private static boolean put(Object cache, Object[] a) throws Throwable {
+        Object position = Positions.make(a[1], a[2]);
+        Object value = value(position, Bytes.of(Values.number(a[3])), Values.number(a[4]));
+        try {
+            if (Released.has(entries(cache), "newInserter")) {
+                return Released.call(cache, "insert", Collections.singletonList(value), false).equals(1);
+            }
+            return (Boolean) Released.call(cache, "insert", value);
+        } finally {
+            Released.call(value, "release");
+        }
+    }
+
+    /** A value. To let go of it is no read; before 4.2 nobody counts reads. */
+    private static Object value(Object position, Object bytes, int reads) throws Throwable {
+        Object value;
+        try {
+            value = EntryCaches.entry(position, bytes, reads);
+            Released.call(value, "setDecreaseReadCountOnRelease", false);
+        } catch (NoSuchMethodError before42) {
+            value = EntryCaches.entry(position, bytes);
+        }
+        Released.call(bytes, "release");
+        return value;
+    }
+
+    private static String get(Object cache, Object[] a) throws Throwable {
+        Object value = Released.call(entries(cache), "get", Positions.make(a[1], a[2]));
+        if (value == null) {
+            return "miss";
+        }
+        Object[] of = (Object[]) Positions.read(value);
+        Released.call(value, "release");
+        return of[0].equals(a[1]) && of[1].equals(a[2]) ? "hit" : "hit of " + of[0] + " " + of[1];
+    }
+
+    /** The passes that were ordered are made; answers with their number. */
+    private long background() {
+        long done = 0;
+        for (Runnable pass = ordered.poll(); pass != null; pass = ordered.poll()) {
+            pass.run();
+            done++;
+        }
+        return done;
+    }
+
+    /** Before 4.2 the scheduled run asks each ledger to have its cache evict for itself. */
+    private void run() throws Throwable {
+        if (Released.has(manager, "doCacheEviction")) {
+            Released.call(manager, "doCacheEviction");
+            return;
+        }
+        for (Object cache : caches.clone()) {
+            Released.call(cache, "invalidateEntriesBeforeTimestamp", Held.monotonic - ttl);
+        }
+    }
+
+    private static Object entries(Object cache) throws Throwable {
+        return field(cache, "entries").get(cache);
+    }
+
+    private static Field field(Object of, String name) throws Throwable {
+        Field field = of.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    private static Object number(Object entries) throws Throwable {
+        return ((Number) Released.call(entries, "getNumberOfEntries")).longValue();
+    }
+
+    /** The managed ledger of a topic. */
+    private static final class Ledger implements InvocationHandler {
+
+        private final String name;
+
+        Ledger(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public Object invoke(Object object, Method method, Object[] a) throws Throwable {
+            switch (method.getName()) {
+                case "getName":
+                    return name;
+                case "getConfig":
+                    return Released.make(EntryCaches.LEDGER + "ManagedLedgerConfig");
+                default:
+                    return null;
+            }
+        }
+    }
+}
