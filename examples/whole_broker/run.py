@@ -22,6 +22,11 @@ from typing import BinaryIO
 HERE = Path(__file__).parent
 SHORT_LIFE = ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Options of Java that halve the time of a run as short as this."""
+DEBUGGER = (
+    "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:0",
+    "-Djdk.attach.allowAttachSelf=true",
+)
+"""Options of Java with which Pauses.java can pause threads."""
 TELLS = 60
 """Seconds that Java has to say what it is."""
 VERDICTS = {10: 0, 11: 1}
@@ -44,6 +49,9 @@ class Example:
     metavar: str
     default: int
     help: str
+    release: str = "4.2.4"
+    options: tuple[str, ...] = ()
+    """More options of Java."""
 
     def run(self) -> int:
         """Run the example and answer with its exit status."""
@@ -70,10 +78,11 @@ class Example:
         java = command_of_java()
         jars = classpath(asked.version, Path(folder, "classpath"), asked.limit)
         see_that_java_is_new_enough(java, asked.version, jars)
-        sources = (HERE / "WholeBroker.java", self.folder / f"{self.main}.java")
+        sources = (*HERE.glob("*.java"), self.folder / f"{self.main}.java")
         classes = first(asked.classpath) + os.pathsep.join((jars, folder))
         compiles = (java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-d", folder, "-cp", classes)
-        runs = (java, *SHORT_LIFE, "-Djava.net.preferIPv4Stack=true", "-cp", classes, self.main, folder)
+        options = (*SHORT_LIFE, *self.options)
+        runs = (java, *options, "-Djava.net.preferIPv4Stack=true", "-cp", classes, self.main, folder)
 
         def status(*words: str | Path) -> int:
             return subprocess.run(words, stderr=log, timeout=asked.limit, check=False).returncode
@@ -85,8 +94,9 @@ class Example:
         plain = argparse.RawDescriptionHelpFormatter
         parser = argparse.ArgumentParser(description=self.about, formatter_class=plain)
         add = parser.add_argument
-        add("version", nargs="?", type=release, default="4.2.4", help="a release of Apache Pulsar (default: 4.2.4)")
-        shown = f"{self.help} (default: %(default)s)"
+        default = "(default: %(default)s)"
+        add("version", nargs="?", type=release, default=self.release, help=f"a release of Apache Pulsar {default}")
+        shown = f"{self.help} {default}"
         add(self.option, dest="number", type=positive, default=self.default, metavar=self.metavar, help=shown)
         add("--limit", type=positive, default=300, metavar="S", help="seconds for Maven, and Java (default: 300)")
         add("--classpath", type=Path, metavar="PATH", help="a folder of classes, or a jar, of your own; comes first")
