@@ -30,6 +30,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "How the tracker survives": "bucket-delivery.md",
         "Defects of released trackers": "bucket-defects.md",
         "Crash points": "crash-points.md",
+        "A wakeup that is lost": "lost-wakeup.md",
     },
     "topic-delivery": {
         "How views share an index": "topic-delivery.md",

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 REPO = Path(__file__).parents[1]
-NAMES = ["r-01", "set-clock", "closed-consumer"]
+NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup"]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
@@ -65,6 +65,7 @@ def jar_for(java: int, folder: Path) -> None:
         ("r-01", "0, no message was lost; 1, messages were lost; 2,"),
         ("set-clock", "0, the message came in time; 1, it was late; 2,"),
         ("closed-consumer", "0, no timer is left; 1, timers are left; 2,"),
+        ("lost-wakeup", "0, all messages came in time; 1, messages wait; 2,"),
     ],
 )
 def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:
@@ -105,6 +106,14 @@ def test_steps_that_do_not_compile_give_no_verdict(tools: Path) -> None:
 def test_steps_take_one_number(tools: Path, name: str, words: tuple[str, ...], seen: str) -> None:
     script(tools / "bin" / "java", JAVA.replace("echo told", "echo $7 $9"))
     assert ran(tools, *words, name=name, STATUS="10").stdout == f"{seen}\n"
+
+
+def test_an_example_that_pauses_threads_runs_with_a_debugger(tools: Path) -> None:
+    script(tools / "bin" / "java", JAVA.replace("echo told", "echo $4 $5"))
+    done = ran(tools, name="lost-wakeup", STATUS="10")
+    assert done.stdout.startswith("-agentlib:jdwp=")
+    assert done.stdout.endswith(" -Djdk.attach.allowAttachSelf=true\n")
+    assert "jdwp" not in ran(tools, STATUS="10").stdout
 
 
 def one_line(done: subprocess.CompletedProcess[str], says: str) -> None:
