@@ -18,7 +18,11 @@ from broker_tck.properties.engine.subjects import Modelled
 from broker_tck.properties.search.replay import declaring
 
 GUIDES: Mapping[str, Mapping[str, str]] = {
-    "delayed-delivery": {"Plug in a tracker": "tutorial.md", "A clock that is set back": "set-clock.md"},
+    "delayed-delivery": {
+        "Plug in a tracker": "tutorial.md",
+        "A clock that is set back": "set-clock.md",
+        "A tracker that is closed": "closed-tracker.md",
+    },
     "negative-acks": {"The clients side by side": "negative-acks.md"},
     "active-cursors": {"The containers side by side": "active-cursors.md", "From a finding to its harm": "r-01.md"},
     "entry-cache": {

@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 REPO = Path(__file__).parents[1]
-NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup"]
+NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup", "closed-tracker"]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
@@ -66,6 +66,7 @@ def jar_for(java: int, folder: Path) -> None:
         ("set-clock", "0, the message came in time; 1, it was late; 2,"),
         ("closed-consumer", "0, no timer is left; 1, timers are left; 2,"),
         ("lost-wakeup", "0, all messages came in time; 1, messages wait; 2,"),
+        ("closed-tracker", "0, no subscription is stuck; 1, one is stuck; 2,"),
     ],
 )
 def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:
@@ -114,6 +115,12 @@ def test_an_example_that_pauses_threads_runs_with_a_debugger(tools: Path) -> Non
     assert done.stdout.startswith("-agentlib:jdwp=")
     assert done.stdout.endswith(" -Djdk.attach.allowAttachSelf=true\n")
     assert "jdwp" not in ran(tools, STATUS="10").stdout
+
+
+def test_an_example_has_a_release_of_its_own(tools: Path) -> None:
+    done = ran(tools, name="closed-tracker")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pulsar-broker-4.0.0.jar" in done.stderr
 
 
 def one_line(done: subprocess.CompletedProcess[str], says: str) -> None:
