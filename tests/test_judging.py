@@ -346,6 +346,26 @@ def test_states_of_a_model_are_equal_if_nothing_else_may_come_of_them() -> None:
     assert states == [state(count) for count in range(len(made.operations) + 1)]
 
 
+def test_move_from_a_state_is_made_once_whatever_path_has_led_there() -> None:
+    """In both histories the reads may take turns as they like: what is made for the first serves the second."""
+    made = parsed("entry-cache pip-430; put 0 1 1 10 0 | get 0 1 1 | get 0 1 1 | pinned")
+    judge = Judge(made, made.contract.model(made.profile))
+    for ends, moves in (('-0 0 "hit", -1 0 "hit"', 10), ('-1 0 "hit", -0 0 "hit"', 15)):
+        text = f"=[true,{FULL}], +0 0, +1 0, {ends}, =[[1,10],{FULL}]"
+        assert judged(judge, history_of(text.replace(", ", "\n"))) is None
+        assert judge.moves == moves
+
+
+def test_call_is_not_taken_for_another_call_of_its_thread() -> None:
+    """Two passes that have only begun differ in what they were called with. The first one cannot evict anything."""
+    made = parsed("entry-cache pip-430; put 0 1 1 10 0 | ttl 100; size 10 | get 0 1 3 | pinned")
+    judge = Judge(made, made.contract.model(made.profile))
+    before, rest = f"=[true,{FULL}], +0 0", f'+1 0, -1 0 "miss", =[[0,0],{EMPTY}]'
+    for passes, broken in (("-0 0 [1,10], +0 1, -0 1 [0,0]", True), ("-0 0 [0,0], +0 1, -0 1 [1,10]", False)):
+        verdict = judged(judge, history_of(f"{before}, {passes}, {rest}".replace(", ", "\n")))
+        assert (verdict is not None) == broken
+
+
 # ---- Programs
 
 

@@ -74,7 +74,8 @@ class Concurrent:
     steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)
     """How calls go in steps: given the model, the operation and the thread."""
     fingerprint: Callable[[Any], Hashable] | None = None
-    """All of a model's state that matters to what may come, calls under way included; None: it is not known."""
+    """All of a model's state that matters to what may come, calls under way included; None: it is not known.
+    Which calls these are, and so with what they were made, is known without it."""
     hint: Hint | None = None
     fits: Callable[[Operation, Any, Any], bool] = lambda operation, model, capabilities: True
     """Whether an operation may be in a program, given the model and the capabilities, whatever other threads do."""

@@ -2,8 +2,9 @@
 
 Between the begin of a call and its end nobody sees what it does. The judge looks for moments at which calls could have
 taken effect, and for steps, so that the model gives every answer of the history. It takes a begin at once, as others
-may always come later, and tries effects and steps only before an end. Models are run again along a path, because to
-run one is cheaper than to copy it; each path of a program is run once, whatever histories it is tried for.
+may always come later, and tries effects and steps only before an end. Models are run again along a path, because
+flows that wait cannot be copied. Paths that lead to the same state go on as one: each move from a state is made once,
+whatever histories it is tried for.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class Run:
     def __init__(self, program: Program, model: type[Reference]) -> None:
         self.program = program
         self.model: Any = model(program.config)
-        self.under_way: dict[int, Call] = {}
+        self.under_way: dict[int, tuple[int, Call]] = {}
+        """By their threads, the calls under way that go in steps, each with its number."""
         self.broken: tuple[int, Difference] | None = None
         self.says = ""
 
@@ -103,17 +105,17 @@ class Run:
         """A call in steps begins."""
         operation = self.program.threads[thread][number]
         concurrent = promised(self.program.contract)
-        self.under_way[thread] = concurrent.steps[type(operation)](self.model, operation, thread)
+        self.under_way[thread] = number, concurrent.steps[type(operation)](self.model, operation, thread)
         return True
 
     def step(self, thread: int, word: Any) -> bool:
         """A call in steps goes on."""
-        self.under_way[thread].step(word)
+        self.under_way[thread][1].step(word)
         return True
 
     def end(self, thread: int, result: str) -> bool:
         """A call in steps ends."""
-        call = self.under_way[thread]
+        _, call = self.under_way[thread]
         self.says = call.says()
         if not call.ends(answer(result)):
             return False
@@ -140,7 +142,10 @@ class Judge:
     def __init__(self, program: Program, model: type[Reference]) -> None:
         self.program, self.model, self.concurrent = program, model, promised(program.contract)
         self.starts: dict[tuple[str, ...], State] = {}
-        self.states = 0
+        self.known: dict[Hashable, State] = {}
+        """The states that paths have led to, by their keys."""
+        self.moves = 0
+        """How many moves were tried."""
 
     # ---- States
 
@@ -154,12 +159,20 @@ class Judge:
         """The state after one more move."""
         found = state.next.get(move)
         if found is None:
-            found = state.next[move] = self.run(State(state, move))
+            found = state.next[move] = self.joined(self.run(State(state, move)))
         return found
+
+    def joined(self, state: State) -> State:
+        """The state itself, or that of another path if it is the same."""
+        if state.key is None:
+            return state
+        known = self.known.setdefault(state.key, state)
+        known.run = known.run or state.run
+        return known
 
     def run(self, state: State) -> State:
         """Run the model along a path, and note what matters at its end."""
-        self.states += 1
+        self.moves += 1
         before, moves = state.before, [state.move]
         if before and before.run:
             run, before.run = before.run, None
@@ -170,8 +183,11 @@ class Judge:
         state.says, state.broken = run.says, run.broken
         if state.allowed:
             state.run = run
-            state.words = tuple((thread, word) for thread, call in run.under_way.items() for word in call.words())
-            state.key = self.concurrent.fingerprint(run.model) if self.concurrent.fingerprint else None
+            calls = run.under_way.items()
+            state.words = tuple((thread, word) for thread, (_, call) in calls for word in call.words())
+            if self.concurrent.fingerprint:
+                numbers = tuple((thread, number) for thread, (number, _) in calls)
+                state.key = self.concurrent.fingerprint(run.model), numbers
             state.strays = (*self.concurrent.hint.strays(run.model),) if self.concurrent.hint else ()
         elif before and state.move[0] == "end":  # which has done nothing
             before.run = run
