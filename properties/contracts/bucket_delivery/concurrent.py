@@ -27,9 +27,10 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Storage,
     Stored,
 )
-from broker_tck.properties.contracts.bucket_delivery.stepping import Dispatched, Ending, TimePasses, fingerprint
+from broker_tck.properties.contracts.bucket_delivery.stepping import Dispatched, Ending, TimePasses
 from broker_tck.properties.engine.concurrent import Concurrent
 from broker_tck.properties.engine.operation import Operation
+from broker_tck.properties.engine.state import state_of
 
 MOST_CALLS = 5
 """Maximum number of calls that are left when the threads have ended."""
@@ -88,7 +89,7 @@ CONCURRENT = Concurrent(
         **dict.fromkeys(ENDS, Ending),
         Advance: TimePasses,
     },
-    fingerprint=fingerprint,
+    fingerprint=state_of,
     fits=fits,
     config=plain,
 )

@@ -7,9 +7,8 @@ storage or cursor takes effect in steps: those who waited for it go on one by on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from msgspec import structs
 
@@ -20,7 +19,6 @@ from broker_tck.properties.engine.check import disallowed, failed
 from broker_tck.properties.engine.concurrent import Word
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.passing_time import ExpiringTime
-from broker_tck.properties.engine.state import state_of
 
 
 class Shared:
@@ -33,17 +31,10 @@ class Shared:
         """Who waited for something that has ended, and is yet to go on."""
 
 
-SHARED: WeakKeyDictionary[BucketDelivery, Shared] = WeakKeyDictionary()
-
-
 def shared(model: BucketDelivery) -> Shared:
-    """What all calls on a model share."""
-    return SHARED.setdefault(model, Shared())
-
-
-def fingerprint(model: BucketDelivery) -> Hashable:
-    """All of the state of a model, and of the calls under way."""
-    return state_of((model, shared(model)))
+    """What all calls on a model share; the model has it, so that it is part of its state."""
+    found: Shared = vars(model).setdefault("shared", Shared())
+    return found
 
 
 class TimePasses(ExpiringTime):
