@@ -92,7 +92,8 @@ def searched(kind: str, release: str) -> list[Row]:
     """Search a class until its known races are found: a row for each. A class without a known race has one row."""
     subject = subject_named(f"pulsar-{release}/{kind}")
     model = subject.contract.model(subject.profiles[0])
-    searcher = Searcher(java_of(subject).explorer, model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)
+    java = java_of(subject)
+    searcher = Searcher(java.explorer, model, Budget(PROGRAMS, None, 2, SCHEDULES), SEED)
     known = [each for each in KNOWN if each.kind == kind and release in each.releases]
     found: dict[str, Row] = {}
     began, schedules = process_time(), 0
@@ -102,7 +103,7 @@ def searched(kind: str, release: str) -> list[Row]:
 
     for number in range(PROGRAMS):
         choices = SeededChoices(walk_seed(SEED, number))
-        program = drawn(subject.contract, model, subject.capabilities, choices)
+        program = drawn(subject.contract, model, subject.capabilities, choices, java.apart)
         if len(program.threads) > 1:
             explored = searcher.explored(program, 2)
             schedules += explored.schedules
