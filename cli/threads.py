@@ -27,12 +27,14 @@ from broker_tck.implementations.jvm.subject import JavaFactory
 from broker_tck.implementations.released import KINDS, NAME, RELEASE
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject
+from broker_tck.properties.engine.units import counted
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.releases.survey import threads_call
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
 from broker_tck.properties.threads.program import replayed
-from broker_tck.properties.threads.races import java_of, races_of
+from broker_tck.properties.threads.races import java_of, races_of, shorter_races
+from broker_tck.properties.threads.reduce import Reducer
 from broker_tck.properties.threads.search import Budget, Searched
 
 SECONDS = 20
@@ -193,13 +195,15 @@ def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -
         tell_if_untried(subject)
     model = subject.contract.model(under)
     with progress(budget.programs or budget.seconds, subject.name) as tell:
-        found = races_of(
+        searcher = races_of(
             subject,
             model,
             budget,
             seed,
             lambda so_far, spent: tell(so_far.programs if budget.programs else spent, said(so_far)),
         )
+    with progress(None, f"{subject.name}: making it shorter", "schedules") as tell:
+        found = shorter_races(searcher, lambda so_far: tell(so_far.schedules, operations_left(so_far)))
     explorer = java_of(subject).explorer
     races = [race_result(subject, model, explorer, race.program, race.seen.schedule) for race in found.races.values()]
     return Shown(subject.name, under, found, races)
@@ -208,6 +212,12 @@ def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -
 def said(found: Searched) -> str:
     """How far a search is, in words."""
     return f"{found.programs:,} programs, {found.schedules:,} schedules, {found.failing:,} programs with a race"
+
+
+def operations_left(reducer: Reducer) -> str:
+    """How short a race is by now, in words."""
+    left = len(reducer.race.program.operations)
+    return f"{left} {counted(left, 'operations')} left"
 
 
 def replay(subjects: Sequence[Subject], text: str, as_json: bool, html: str | None) -> int:

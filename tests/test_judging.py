@@ -26,6 +26,7 @@ from broker_tck.properties.engine.subjects import contract_named, resolve
 from broker_tck.properties.engine.walk import walk_seed
 from broker_tck.properties.errors import BadInput
 from broker_tck.properties.report.threads import race_result
+from broker_tck.properties.threads import reduce
 from broker_tck.properties.threads.drawn import drawn
 from broker_tck.properties.threads.history import history_of
 from broker_tck.properties.threads.judge import Judge
@@ -499,8 +500,8 @@ def test_ledger_belongs_to_one_cache_and_stays_there() -> None:
     assert {ledger % 3 - cache for cache, ledger in found} == {0}
     program = parsed("entry-cache ideal; put 1 4 0 0 0 | put 2 8 0 0 0 | get 1 4 0 | ")
 
-    def likewise(other: Program, race: Race) -> Race | None:
-        return replace(race, program=other) if len(other.operations) == len(program.operations) else None
+    def likewise(other: Program, race: Race) -> tuple[Race | None, int]:
+        return (replace(race, program=other) if len(other.operations) == len(program.operations) else None), 1
 
     race = Reducer(Race(program, Seen("", 1, ()), Verdict(Promise.REST, "", "", (), "")), likewise).reduced()
     assert str(race.program) == "entry-cache ideal; put 1 1 0 0 0 | put 2 2 0 0 0 | get 0 1 0 |"
@@ -603,6 +604,17 @@ def test_race_is_found_and_made_short() -> None:
     assert replay_text(race.program, race.seen.schedule) == SHORTEST
     told = race_result(resolve("sorted-cursors"), searcher.model, searcher.explorer, race.program, race.seen.schedule)
     assert told.story(100).splitlines() == STORY
+
+
+def test_race_is_made_shorter_until_enough_schedules_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher, found = searched(Cursors, 40)
+    told: list[int] = []
+    monkeypatch.setattr(reduce, "MOST_SCHEDULES", 10)
+    reducer = Reducer(found.races[Promise.REST], searcher.likewise, lambda so_far: told.append(so_far.schedules))
+    assert replay_text((race := reducer.reduced()).program, race.seen.schedule) != SHORTEST
+    assert len(told) > 1
+    assert told == sorted(told)
+    assert told[-2] < 10 <= told[-1]
 
 
 def test_ranges_of_programs_add_up() -> None:

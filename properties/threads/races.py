@@ -33,8 +33,8 @@ def races_of(
     seed: int,
     tell: Callable[[Searched, float], None],
     first: int = 0,
-) -> Searched:
-    """Search races in the programs of a seed from one on, and make the least race of each promise shorter.
+) -> Searcher:
+    """Search races in the programs of a seed from one on; the searcher has what was found.
 
     ``tell`` is called after each program, with what was found and the seconds.
     """
@@ -46,6 +46,15 @@ def races_of(
         choices = SeededChoices(walk_seed(seed, number))
         return drawn(subject.contract, model, subject.capabilities, choices, apart)
 
-    found = searcher.search(draw, tell, first)
-    found.races = {promise: Reducer(race, searcher.likewise).reduced() for promise, race in found.races.items()}
+    searcher.search(draw, tell, first)
+    return searcher
+
+
+def shorter_races(searcher: Searcher, tell: Callable[[Reducer], None] = lambda _: None) -> Searched:
+    """What a searcher has found, with the least race of each promise made shorter.
+
+    ``tell`` is called after each program that was tried for that.
+    """
+    found = searcher.found
+    found.races = {promise: Reducer(race, searcher.likewise, tell).reduced() for promise, race in found.races.items()}
     return found

@@ -15,16 +15,20 @@ from broker_tck.properties.search.reduction.plainer import plainer_values, try_e
 from broker_tck.properties.threads.program import Program, promised, shorter
 from broker_tck.properties.threads.search import Race
 
-MOST_PROBES = 600
-"""Maximum number of programs that are tried."""
+MOST_SCHEDULES = 100_000
+"""After so many schedules no other program is tried."""
+Likewise = Callable[[Program, Race], tuple[Race | None, int]]
+"""Finds a race of another program that breaks the same promise; answers with it, if there is one, and with the number
+of schedules that it took."""
 
 
 class Reducer:
-    """Makes one race shorter. ``likewise`` finds a race of another program that breaks the same, if there is one."""
+    """Makes one race shorter. ``tell`` is called after each program that was tried."""
 
-    def __init__(self, race: Race, likewise: Callable[[Program, Race], Race | None]) -> None:
-        self.race, self.likewise = race, likewise
-        self.left = MOST_PROBES
+    def __init__(self, race: Race, likewise: Likewise, tell: Callable[[Reducer], None] = lambda _: None) -> None:
+        self.race, self.likewise, self.tell = race, likewise, tell
+        self.schedules = 0
+        """The number of schedules that it has taken."""
 
     def reduced(self) -> Race:
         """The race, made as short and plain as it becomes."""
@@ -37,17 +41,19 @@ class Reducer:
 
     def tries(self, program: Program) -> bool:
         """Whether another program has such a race as well, which is then the one."""
-        self.left -= 1
-        possible = self.left > 0 and all(map(valid, (program.config, *program.operations)))
-        possible = possible and all(map(promised(program.contract).happens, program.operations))
-        found = self.likewise(program, self.race) if possible else None
+        possible = self.schedules < MOST_SCHEDULES and all(map(valid, (program.config, *program.operations)))
+        if not possible or not all(map(promised(program.contract).happens, program.operations)):
+            return False
+        found, schedules = self.likewise(program, self.race)
         self.race = found or self.race
+        self.schedules += schedules
+        self.tell(self)
         return found is not None
 
     def without_operations(self) -> None:
         """Leave out threads and operations."""
         candidates = shorter(self.race.program)
-        while candidates and self.left > 0:
+        while candidates and self.schedules < MOST_SCHEDULES:
             if self.tries(candidates.pop(0)):
                 candidates = shorter(self.race.program)
 

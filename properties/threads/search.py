@@ -132,8 +132,11 @@ class Searcher:
             if verdict := judged(judge, history_of(seen.text)):
                 yield Race(program, seen, verdict)
 
-    def likewise(self, program: Program, race: Race) -> Race | None:
-        """The race of a program that breaks the same promise with the fewest switches, as few as another at most."""
+    def likewise(self, program: Program, race: Race) -> tuple[Race | None, int]:
+        """The race of a program that breaks the same promise with the fewest switches, as few as another at most.
+
+        Also answers with the number of schedules that were run.
+        """
         explored = self.explored(program, min(self.budget.preemptions, len(race.seen.schedule)))
         same = (found for found in self.judged(program, explored) if found.verdict.promise == race.verdict.promise)
-        return next(same, None)
+        return next(same, None), explored.schedules
