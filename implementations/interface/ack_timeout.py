@@ -55,7 +55,7 @@ class AckTimeoutConsumer(Protocol):
         """The application's callback, with all ids of a firing."""
 
     def redeliver_unacknowledged_messages(self, ids: Collection[TrackedPosition]) -> None:
-        """Send a request. It may throw."""
+        """Send a request. It may throw, and may read the ids when the firing has ended: do not change them."""
 
 
 @runtime_checkable

@@ -56,7 +56,7 @@ class Consumer(Protocol):
         """The application's callback, with all ids of a firing."""
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
-        """Send one request. It may throw."""
+        """Send one request. It may throw, and may read the ids when the firing has ended: do not change them."""
 
 
 @runtime_checkable

@@ -342,7 +342,10 @@ class Calls(Part):
 
     @rule("NA-33", source="ConsumerImpl.redeliverUnacknowledgedMessages")
     def requests(self, ids: list[Position]) -> list[int]:
-        """The callback gets the whole set once; as few requests as possible follow, of at most 1,000 ids each."""
+        """The callback gets the whole set once; as few requests as possible follow, of at most 1,000 ids each.
+
+        What a request was given stays as it is.
+        """
         return sizes(ids, REQUEST)
 
     def request(self, ids: list[Position]) -> int | list[int]:

@@ -75,12 +75,12 @@ class ClientAdapter(ManualTimer):
         operation.on(self)
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Any]) -> None:
-        """One request to the broker."""
+        """One request to the broker. It is read when its firing has ended, as it may be sent later."""
         if self.failing:
             self.failing = False
             self.emissions[-1][3] = True
             raise RequestFailed
-        self.emissions[-1][2].append(sorted(map(tuple, ids)))
+        self.emissions[-1][2].append(ids)
 
     # ---- Operations
 
@@ -107,7 +107,10 @@ class ClientAdapter(ManualTimer):
     def told(self) -> list[list[Any]]:
         """What was emitted since the last time."""
         told, self.emissions = self.emissions, []
-        return [[at, ids, self.requests(ids, made, failed)] for at, ids, made, failed in told]
+        return [
+            [at, ids, self.requests(ids, [sorted(map(tuple, request)) for request in made], failed)]
+            for at, ids, made, failed in told
+        ]
 
     def jump(self, by: int) -> None:
         """The wall clock jumps."""

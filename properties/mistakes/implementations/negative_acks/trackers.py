@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from pyroaring import BitMap64
@@ -68,6 +68,31 @@ class CalledUnderAReentrantLock(CalledUnderALock):
     """Holds, while it calls, a lock that every operation takes, and that its own thread may take again."""
 
     lock = ReentrantLock
+
+
+class OneList:
+    """A consumer whose requests are made with one list, which is emptied after each."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self.on_negative_acks_send = consumer.on_negative_acks_send
+        self._request = consumer.redeliver_unacknowledged_messages
+        self._ids: list[Position] = []
+
+    def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
+        """Send one request."""
+        self._ids += ids
+        try:
+            self._request(self._ids)
+        finally:
+            self._ids.clear()
+
+
+@mutant("NA-33", shows="Ids that change after they were handed over.")
+class EmptiesWhatItRequested(SortedBucketsTracker):
+    """Empties the list of ids when it has made a request, so nothing is left of one that is sent later."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        super().__init__(config, clocks, timer, OneList(consumer))
 
 
 # ---- Sizes
