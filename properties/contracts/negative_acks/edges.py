@@ -7,9 +7,11 @@ from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
     Capabilities,
+    Chunks,
     Config,
     Fill,
     Jump,
+    Spread,
 )
 from broker_tck.properties.engine.edges import Edge, Edges
 
@@ -33,6 +35,15 @@ def left(model: NegativeAcks) -> int:
 def polled(model: NegativeAcks, polls: int) -> int:
     """The milliseconds that some polls take; for a client that does not poll, all the time that is left."""
     return max(1, polls * model.delays.interval() // MS) if model.POLLS else left(model)
+
+
+def noted(model: NegativeAcks, nack: Spread) -> Chunks:
+    """The chunks that the bucket of a nack has of the message already; none if it does not have the message.
+
+    No walk nacks it with others then: it is said nowhere which of them count.
+    """
+    key = model.buckets.key(model.clock.reading() + model.delays.delay(nack.redelivery_count))
+    return model.buckets.chunks.get(model.buckets.noted(key, (nack.ledger, nack.entry)), ())
 
 
 def numbers(capabilities: Capabilities) -> dict[str, Edge]:
@@ -66,6 +77,8 @@ def may(model: NegativeAcks, operation: AnyOperation, _capabilities: Capabilitie
             return by <= left(model) and model.clock.wall + by >= 0
         case Fill(_, entry, step, n, chunks=chunks):
             return entry + n * step < 2**63 and (chunks == 1 or step >= chunks)
+        case Spread():
+            return noted(model, operation) in ((), operation.each())
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from broker_tck.properties.contracts.negative_acks.operations import entries_of
+from broker_tck.properties.contracts.negative_acks.operations import Spread, entries_of
 from broker_tck.properties.engine.check import RESULT
 from broker_tck.properties.engine.contract import Fallback
 
@@ -62,7 +62,8 @@ def emitted(firings: Iterable[Any]) -> set[tuple[int, ...]]:
 
 def chunks_of(trace: Sequence[Any]) -> list[set[tuple[int, ...]]]:
     """The chunks of each message that has some."""
-    return [{*kind} for o in trace for _, kind in entries_of(o) if isinstance(kind, tuple) and len(kind) > 1]
+    spread = [{*o.each()} for o in trace if isinstance(o, Spread)]
+    return spread + [{*kind} for o in trace for _, kind in entries_of(o) if isinstance(kind, tuple) and len(kind) > 1]
 
 
 FALLBACKS = (

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count as count_from
 
+from msgspec.structs import replace
+
 from broker_tck.model.negative_acks.specification import MS, NegativeAcks
-from broker_tck.properties.contracts.negative_acks.edges import CONTAINERS, MOST_FILLED, POLLS, left, polled
+from broker_tck.properties.contracts.negative_acks.edges import CONTAINERS, MOST_FILLED, POLLS, left, noted, polled
 from broker_tck.properties.contracts.negative_acks.operations import (
     Advance,
     AnyOperation,
@@ -218,9 +220,11 @@ class Nacks:
     def chunked(self) -> Chunked:
         """A nack of a message in chunks."""
         position, chunks = one_of(self.choices, self.in_chunks)
-        if self.below:
-            return Spread(*position, chunks, self.count(), self.apart, self.below)
-        return Chunked(*position, chunks, self.count(), self.apart)
+        if not self.below:
+            return Chunked(*position, chunks, self.count(), self.apart)
+        spread = Spread(*position, chunks, self.count(), self.apart, self.below)
+        fewer = 2 + self.choices.below(chunks - 1) if self.choices.below(2) else chunks
+        return replace(spread, chunks=len(noted(self.model, spread)) or fewer)
 
     def fill(self) -> Fill:
         """Many nacks."""

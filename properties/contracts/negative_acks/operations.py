@@ -61,7 +61,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shows_kept: bool = True
     """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
     chunk_ledgers: bool = False
-    """It takes messages whose chunks are of several ledgers."""
+    """It takes messages whose chunks are of several ledgers, and not the same ones with each nack."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -217,6 +217,9 @@ def entries_of(operation: Operation) -> Iterator[tuple[tuple[int, int], object]]
                 yield from parts_of(chunks_of(ledger, entry, chunks))
         case Batch(ledger, entry):
             yield (ledger, entry), Batch
+        case Spread(ledger, entry):
+            yield (ledger, entry), Spread
+            yield from ((chunk, Chunked) for chunk in operation.each()[:-1])
         case Chunked():
             yield from parts_of(operation.each())
 

@@ -124,6 +124,17 @@ class ChunksByEntry(SortedBucketsTracker):
         super()._note_chunks(bucket, position, [*{entry: (ledger, entry) for ledger, entry in chunks}.values()])
 
 
+@mutant("NA-06", shows="A message that is nacked with other chunks than before.")
+class ChunksOfTheLastNack(SortedBucketsTracker):
+    """If a message is in several buckets, each of them emits the chunks that the last nack had."""
+
+    def _note_chunks(self, bucket: int, position: Position, chunks: Sequence[Position]) -> None:
+        super()._note_chunks(bucket, position, chunks)
+        for noted in self._chunks.values():
+            if position in noted:
+                noted[position] = chunks
+
+
 class ThreeBlocks(NackBuckets):
     """Buckets of which three blocks are looked at."""
 
