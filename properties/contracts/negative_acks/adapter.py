@@ -37,7 +37,7 @@ class Adapter(ClientAdapter):
         """Nack a message in chunks."""
         ledger, entry = chunks[-1]
         if chunks[0][0] == ledger:
-            self.tracker.add_message(MessageId(ledger, entry, -1, [each for _, each in chunks]), count)
+            self.tracker.add_message(MessageId(ledger, entry, -1, tuple([each for _, each in chunks])), count)
         else:
             cast(ChunkLedgers, self.tracker).add_chunked_message(chunks, count)
 

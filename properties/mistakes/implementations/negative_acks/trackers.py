@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from pyroaring import BitMap64
 
@@ -133,6 +133,17 @@ class ChunksOfTheLastNack(SortedBucketsTracker):
         for noted in self._chunks.values():
             if position in noted:
                 noted[position] = chunks
+
+
+@mutant("NA-06", shows="A change of what it was given.")
+class TakesChunksAway(SortedBucketsTracker):
+    """Takes the chunks out of the list that the id of a message has, so the application has them no longer."""
+
+    def add_message(self, message_id: MessageId, redelivery_count: int) -> None:
+        """Track a message."""
+        super().add_message(message_id, redelivery_count)
+        if message_id.chunks:
+            cast(list[int], message_id.chunks).clear()
 
 
 class ThreeBlocks(NackBuckets):
