@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
 from typing import Any
 from weakref import ref
 
@@ -99,10 +99,18 @@ class Adapter:
         return number(self.container.get(name))
 
     def listed(self) -> Any:
-        """Go through all cursors, and one more than there can be; answers with their numbers."""
-        told = [*islice(self.container, self.added + 1)]
-        known = [cursor.number for cursor in told if type(cursor) is Cursor]
-        return sorted(known) if len(known) == len(told) else [number(cursor) for cursor in told]
+        """Go through all cursors while another pass is under way; answers with their numbers, both if they differ."""
+        other = iter(self.container)
+        begun = [*islice(other, 1)]
+        told = self.numbers(self.container)
+        others = self.numbers(chain(begun, other))
+        return told if told == others else [told, others]
+
+    def numbers(self, told: Iterable[Any]) -> list[Any]:
+        """The numbers of cursors that were told, and of one more than there can be."""
+        cursors = [*islice(told, self.added + 1)]
+        known = [cursor.number for cursor in cursors if type(cursor) is Cursor]
+        return sorted(known) if len(known) == len(cursors) else [number(cursor) for cursor in cursors]
 
     def oldest(self) -> Any:
         """Ask for the cursor with the oldest position."""

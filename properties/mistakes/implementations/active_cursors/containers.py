@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 from weakref import WeakSet
 from zlib import crc32
@@ -115,6 +116,21 @@ class RemovedForGood(SortedCursors):
         if cursor is not None:
             self._removed.add(cursor)
         return super().remove_cursor(name)
+
+
+@mutant("CC-15", shows="Two passes over the cursors at the same time.")
+class OnePassAtATime(SortedCursors):
+    """While a pass over the cursors is under way, another one meets none."""
+
+    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
+        super().__init__(config, clock)
+        self._passing = False
+
+    def __iter__(self) -> Iterator[Cursor]:
+        if not self._passing:
+            self._passing = True
+            yield from super().__iter__()
+            self._passing = False
 
 
 @mutant("CC-02", shows="Pages of an order statistic, more than one of them.")
