@@ -114,7 +114,8 @@ StorageRead = Callable[[Sequence[Entry] | Exception], None]
 ReadAnswered = Callable[[Sequence[Entry] | Exception], None]
 """Takes a reader's answer: entries in ascending order, which the reader releases, or why it failed.
 
-Before it returns, other reads may come, from this thread or from another one.
+The sequence is the reader's from then on: do not change it. Before the call returns, other reads may come, from this
+thread or from another one.
 """
 
 ExpectedReads = Callable[[], int]

@@ -126,8 +126,7 @@ class ReadersAdapter:
             if isinstance(answer, Exception):
                 self.answered.append(["fails", number])
             else:
-                entries = [*answer]
-                self.returned[number] = entries
+                entries = self.returned[number] = listed(answer)  # as it is: the reader has it until it lets go
                 self.answered.append(["answers", number, [value.position[1] for value in entries], lefts(entries)])
             if on:
                 next(self.calls)(on)

@@ -7,7 +7,16 @@ from typing import Any
 
 from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, ReadLimiter, Running
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, Slot, TopicCache
-from broker_tck.implementations.interface import Clock, Entry, EntryCacheConfig, Execute, Position
+from broker_tck.implementations.interface import (
+    Clock,
+    Entry,
+    EntryCacheConfig,
+    Execute,
+    ExpectedReads,
+    LedgerHandle,
+    Position,
+    ReadAnswered,
+)
 from broker_tck.properties.mistakes.implementations.locks import ReentrantLock
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
@@ -147,6 +156,23 @@ class ReadersToldUnderALock(CacheReads):
         """Listen or read, with the lock held."""
         with self.lock:
             super().join_or_read(reader, first, last)
+
+
+@mutant("RC-06", shows="An answer that changes after it was given.", inside=around_reads)
+class EmptiesAnswers(CacheReads):
+    """Empties the list that a reader was answered with, so the reader has nothing to let go of, and frees no entry."""
+
+    def read(
+        self, handle: LedgerHandle, first: int, last: int, expected: ExpectedReads, answered: ReadAnswered
+    ) -> None:
+        """Read a range of a ledger."""
+
+        def answer(result: Sequence[Entry] | Exception) -> None:
+            answered(result)
+            if isinstance(result, list):
+                result.clear()
+
+        super().read(handle, first, last, expected, answer)
 
 
 class Generous(ReadLimiter):
