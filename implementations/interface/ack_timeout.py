@@ -52,7 +52,7 @@ class AckTimeoutConsumer(Protocol):
     """The consumer that a tracker works for. What its callback does may come back to the tracker, or throw."""
 
     def on_ack_timeout_send(self, ids: Collection[TrackedPosition]) -> None:
-        """The application's callback, with all ids of a firing."""
+        """The application's callback, with all ids of a firing. It may throw."""
 
     def redeliver_unacknowledged_messages(self, ids: Collection[TrackedPosition]) -> None:
         """Send a request. It may throw, and may read the ids when the firing has ended: do not change them."""

@@ -53,7 +53,7 @@ class Consumer(Protocol):
     """The consumer that a tracker works for. What its callback does may come back to the tracker, or throw."""
 
     def on_negative_acks_send(self, ids: Collection[Position]) -> None:
-        """The application's callback, with all ids of a firing."""
+        """The application's callback, with all ids of a firing. It may throw."""
 
     def redeliver_unacknowledged_messages(self, ids: Collection[Position]) -> None:
         """Send one request. It may throw, and may read the ids when the firing has ended: do not change them."""

@@ -369,7 +369,7 @@ class AckTimeout(Reference):
 
     @rule("AT-32", source="PR 16337", when=lambda m: m.calls.failing or bool(m.calls.inner))
     def fire(self) -> list[Emission]:
-        """A tick arms the timer for the next one, then calls: a callback may close, and a request may throw."""
+        """A tick arms the timer for the next one, then calls: a callback may close, and each call may throw."""
         self.timer.arm(self.now + self.wheel.tick)
         return self.emit(self.taken())
 

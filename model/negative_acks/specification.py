@@ -597,7 +597,7 @@ class NegativeAcks(Reference):
         when=lambda m: m.calls.failing or bool(m.calls.inner),
     )
     def fire(self) -> list[Emission]:
-        """A firing settles the timer before any call. If a request fails, only its firing's ids may be lost."""
+        """A firing settles the timer before any call. If a call fails, only its firing's ids may be lost."""
         before = len(self.buckets.held)
         ids = self.buckets.take(self.clock.reading())
         self.timer.settle(self.deadline_after_firing(before))

@@ -6,8 +6,8 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import repeat
-from typing import Any
+from itertools import cycle, repeat
+from typing import Any, NoReturn
 
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.threads import first_elsewhere, here
@@ -27,7 +27,7 @@ Named = Iterable[tuple[tuple[int, int], object]]
 
 
 class RequestFailed(Exception):
-    """Raised by a request that should fail."""
+    """Raised by a request, or a callback, that should fail."""
 
 
 class ClientAdapter(ManualTimer):
@@ -43,6 +43,7 @@ class ClientAdapter(ManualTimer):
         super().__init__(clock * MS)
         self.ahead = 0
         self.failing = False
+        self.callback_fails = cycle((False, True))
         self.inner: list[Operation] = []
         self.calls = first_elsewhere() if threads else repeat(here)
         self.emissions: list[list[Any]] = []
@@ -64,6 +65,8 @@ class ClientAdapter(ManualTimer):
         inner, self.inner = self.inner, []
         for operation in inner:
             next(self.calls)(partial(self.inside_callback, operation))
+        if self.failing and next(self.callback_fails):
+            self.throw()
 
     def seen(self) -> tuple[Any, ...]:
         """What is seen of the subject."""
@@ -77,10 +80,14 @@ class ClientAdapter(ManualTimer):
     def redeliver_unacknowledged_messages(self, ids: Collection[Any]) -> None:
         """One request to the broker. It is read when its firing has ended, as it may be sent later."""
         if self.failing:
-            self.failing = False
-            self.emissions[-1][3] = True
-            raise RequestFailed
+            self.throw()
         self.emissions[-1][2].append(ids)
+
+    def throw(self) -> NoReturn:
+        """Throw, once."""
+        self.failing = False
+        self.emissions[-1][3] = True
+        raise RequestFailed
 
     # ---- Operations
 
@@ -117,7 +124,7 @@ class ClientAdapter(ManualTimer):
         self.ahead += by
 
     def fail(self) -> None:
-        """The next request throws."""
+        """The next request throws, or every second time the callback."""
         self.failing = True
 
     def inside(self, operation: Operation) -> None:

@@ -58,6 +58,11 @@ class Adapter(ClientAdapter):
         return number(self.tracker.size()), self.armed()
 
 
-def requests(ids: Ids, made: list[Ids], _failed: bool) -> Any:
-    """The number of requests of one callback; the requests in full if they are not for the ids of the callback."""
-    return len(made) if all(request == ids for request in made) else made
+def requests(ids: Ids, made: list[Ids], failed: bool) -> Any:
+    """The number of requests of one callback; the requests in full if they are not for the ids of the callback.
+
+    If the callback or a request has ``failed``, it does not matter whether one is made.
+    """
+    if any(request != ids for request in made):
+        return made
+    return 0 if failed else len(made)

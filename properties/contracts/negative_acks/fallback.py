@@ -67,14 +67,13 @@ def chunks_of(trace: Sequence[Any]) -> list[set[tuple[int, ...]]]:
 
 
 FALLBACKS = (
-    Fallback("NA-35", FIRINGS, given=lambda trace: has("inside", trace)),
+    Fallback("NA-35", FIRINGS, given=lambda trace: has("inside", trace) or has("fail", trace)),
     Fallback("NA-40", "close"),
     Fallback("NA-41", given=nacked_after_close),
     Fallback("NA-42", "stale"),
     Fallback("NA-40", "adv", given=lambda trace: has("close", trace)),
     Fallback("NA-25", FIRINGS, RESULT, differs=emits_nothing),
     Fallback("NA-31", FIRINGS, RESULT, differs=emits_twice),
-    Fallback("NA-35", FIRINGS, RESULT, lambda trace: has("fail", trace), requests_alone),
     Fallback("NA-33", FIRINGS, RESULT, differs=requests_alone),
     Fallback("NA-06", FIRINGS, RESULT, differs=some_chunks),
     Fallback("NA-05", FIRINGS, RESULT, differs=other_ids),

@@ -172,7 +172,7 @@ class Jump(Operation, frozen=True, tag="jump"):
 
 
 class Fail(Operation, frozen=True, tag="fail"):
-    """The next request throws, after the callback; no result."""
+    """The next request throws after the callback, or every second time the callback itself; no result."""
 
     needs = "failing_requests"
 

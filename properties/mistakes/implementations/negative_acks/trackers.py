@@ -70,6 +70,34 @@ class CalledUnderAReentrantLock(CalledUnderALock):
     lock = ReentrantLock
 
 
+class Alone:
+    """A consumer that is called by one firing at a time."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self.redeliver_unacknowledged_messages = consumer.redeliver_unacknowledged_messages
+        self._call_back = consumer.on_negative_acks_send
+        self.called = False
+
+    def on_negative_acks_send(self, ids: Collection[Position]) -> None:
+        """The application's callback."""
+        self.called = True
+        self._call_back(ids)
+        self.called = False
+
+
+@mutant("NA-35", shows="A callback that throws.")
+class StaysInACallback(SortedBucketsTracker):
+    """Notes that a callback is under way, during which no firing does anything: for ever, if the callback throws."""
+
+    def __init__(self, config: NegativeAcksConfig, clocks: Clocks, timer: NackTimer, consumer: Consumer) -> None:
+        self._alone = Alone(consumer)
+        super().__init__(config, clocks, timer, self._alone)
+
+    def _fired(self, timeout: Timeout) -> None:
+        if not self._alone.called:
+            super()._fired(timeout)
+
+
 class OneList:
     """A consumer whose requests are made with one list, which is emptied after each."""
 
