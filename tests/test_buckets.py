@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 from kit import ONE_IN, replay
+from pyroaring import BitMap
 from rare_turns import RARE
 
 from broker_tck import fixtures
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
-from broker_tck.implementations.interface import BucketSnapshotPersistenceException
+from broker_tck.implementations.interface import BucketSnapshotPersistenceException, SegmentMetadata
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.properties.contracts.bucket_delivery.adapter import Adapter
 from broker_tck.properties.contracts.bucket_delivery.operations import Capabilities, Config
-from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, range_of
+from broker_tck.properties.contracts.bucket_delivery.storage import Door, Durable, SnapshotChanged, range_of
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.trace import Trace, from_json, from_text, load, to_json
@@ -344,6 +345,29 @@ def test_snapshot_is_a_copy_of_what_was_handed_over() -> None:
     door.get_bucket_snapshot_segment(1, 1, 1, told.append)
     told[1][0].clear()
     assert durable.stored[1][1] == [[(5, 1, 0)]]
+
+
+def test_what_is_said_of_segments_is_a_copy_too() -> None:
+    durable, told = Durable(), []
+    door = Door(durable, [], failing=0)
+    bitmaps = {1: BitMap([0]).serialize()}
+    said = SegmentMetadata(5, 5, bitmaps)
+    door.create_bucket_snapshot([said], [[(5, 1, 0)]], KEY, told.append)
+    door.get_bucket_snapshot_metadata(1, told.append)
+    told[1][0].delayed_index_bit_map.clear()
+    bitmaps.clear()
+    assert durable.shown(1) == [[5, 5, [(1, 0)], [(5, 1, 0)]]]
+
+
+def test_snapshot_must_not_change_before_the_storage_answers() -> None:
+    door = Door(Durable(), [], failing=0)
+    door.recovering = False
+    segment = [(5, 1, 0)]
+    door.create_bucket_snapshot([], [segment], KEY, print)
+    segment.append((6, 1, 1))
+    (call,) = door.durable.calls.held
+    with pytest.raises(SnapshotChanged):
+        call.effect()
 
 
 def test_subject_that_shows_no_buckets_is_seen_without_them() -> None:

@@ -53,7 +53,10 @@ class BucketSnapshotStorage(Protocol):
         bucket_key: str,
         done: Done[int],
     ) -> None:
-        """Store a bucket, for the property with this key; answers with the snapshot's number."""
+        """Store a bucket, for the property with this key; answers with the snapshot's number.
+
+        The storage may read metadata and segments until it answers: they must not change before.
+        """
 
     def get_bucket_snapshot_metadata(self, bucket_id: int, done: Done[Sequence[SegmentMetadata]]) -> None:
         """What a snapshot says of its segments."""

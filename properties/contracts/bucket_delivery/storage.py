@@ -23,6 +23,10 @@ Stored = tuple[list[SegmentMetadata], list[list[DelayedIndex]]]
 """A snapshot, copied from what a subject handed over: what it says of its segments, and these."""
 
 
+class SnapshotChanged(Exception):
+    """A subject has changed a snapshot that it had handed to the storage, which has not answered."""
+
+
 class Call(NamedTuple):
     """A call that waits for its end."""
 
@@ -66,8 +70,9 @@ class Durable:
         return self.made
 
     def metadata(self, number: int) -> Any:
-        """What a snapshot says of its segments, or why there is none."""
-        return self.part(number, 0, slice(None))
+        """What a snapshot says of its segments, copied, or why there is none."""
+        found = self.part(number, 0, slice(None))
+        return found if isinstance(found, Exception) else [*map(described, found)]
 
     def segments(self, number: int, first: int, last: int) -> Any:
         """Some segments of a snapshot, copied, or why there are none."""
@@ -137,10 +142,16 @@ class Door:
         bucket_key: str,
         done: Done[int],
     ) -> None:
-        """Store a copy."""
+        """Store a copy. It is made now; a storage may make it as late as when the call takes effect."""
         label = f"create:{range_text(bucket_key)}:{len(segments)}"
-        copy = [*metadata], [[(at, ledger, entry) for at, ledger, entry in s] for s in segments]
-        self.call(label, lambda: self.durable.create(copy, bucket_key), done)
+        copy = copied(metadata, segments)
+
+        def effect() -> Any:
+            if copied(metadata, segments) != copy:
+                raise SnapshotChanged("what the storage was given to store is something else now")
+            return self.durable.create(copy, bucket_key)
+
+        self.call(label, effect, done)
 
     def get_bucket_snapshot_metadata(self, bucket_id: int, done: Done[Sequence[SegmentMetadata]]) -> None:
         """Hand a copy out."""
@@ -208,6 +219,17 @@ def range_of(key: str) -> tuple[int, int]:
 def range_text(key: str) -> str:
     """The range in a key, as labels of calls have it."""
     return "{}-{}".format(*range_of(key))
+
+
+def copied(metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]) -> Stored:
+    """A snapshot as it is now."""
+    return [*map(described, metadata)], [[(at, ledger, entry) for at, ledger, entry in s] for s in segments]
+
+
+def described(segment: SegmentMetadata) -> SegmentMetadata:
+    """What is said of a segment now."""
+    first, last, bitmaps = segment
+    return SegmentMetadata(first, last, {**bitmaps})
 
 
 def shown(metadata: Sequence[SegmentMetadata], segments: Sequence[Sequence[DelayedIndex]]) -> list[Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from broker_tck.implementations.bucket_delivery.tracker import BucketTracker
-from broker_tck.implementations.interface import Done, Position
+from broker_tck.implementations.interface import BucketSnapshotStorage, DelayedIndex, Done, Position, SegmentMetadata
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
 MAX_INT = 2**31 - 1
@@ -29,6 +32,38 @@ class SealForgetsWhatWasRefused(BucketTracker):
         if len([*self._memory.placed]) > before:
             self._held.suspects.clear()
         return taken
+
+
+class OneBuffer:
+    """A storage that is handed all snapshots in the same two lists."""
+
+    def __init__(self, storage: BucketSnapshotStorage) -> None:
+        self._storage = storage
+        self._metadata: list[SegmentMetadata] = []
+        self._segments: list[Sequence[DelayedIndex]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._storage, name)
+
+    def create_bucket_snapshot(
+        self,
+        metadata: Sequence[SegmentMetadata],
+        segments: Sequence[Sequence[DelayedIndex]],
+        bucket_key: str,
+        done: Done[int],
+    ) -> None:
+        """Fill the lists, and hand them over."""
+        self._metadata[:], self._segments[:] = metadata, segments
+        self._storage.create_bucket_snapshot(self._metadata, self._segments, bucket_key, done)
+
+
+@mutant("BD-13", shows="What is handed over and changed before it was answered for.")
+class BuffersAreFilledAgain(BucketTracker):
+    """The lists in which a snapshot was handed to the storage have the next one's segments before it is stored."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._calls.storage = OneBuffer(self._calls.storage)
 
 
 @mutant("BD-32", source="apache/pulsar PR 26053", shows="A callback that is never called, and nothing else.")
