@@ -601,13 +601,18 @@ class TopicDelivery(Reference):
         asked = sorted((view for view in self.registry.registered.values() if self.is_asked(view)), key=by_handle)
         self.rearm(len(asked))
         reads = self.registry.reads
-        took = [[v.handle, self.hand_out(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
+        took = [[v.handle, self.meanwhile(v, reads[v.handle])] for v in asked if reads.get(v.handle, -1) >= 0]
         return [self.timer.now, [view.handle for view in asked], *([took] if took else [])]
 
     @rule("TD-19", source=f"{MANAGER}, the timer's callback")
     def is_asked(self, view: SubscriptionView) -> bool:
         """A firing asks the dispatcher of a view to read if a message is available to the view, and no others."""
         return view.sees_due()
+
+    @rule("TD-44", source="as NA-35 and EC-59")
+    def meanwhile(self, view: SubscriptionView, most: int) -> list[Position]:
+        """While a dispatcher is asked to read, a call from any thread comes to its end: no lock is held for it."""
+        return self.hand_out(view, most)
 
     @rule("TD-18", source=f"{MANAGER}; T-03", when=lambda m, asked: m.index.held)
     def rearm(self, asked: int) -> None:

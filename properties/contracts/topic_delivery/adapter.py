@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 from weakref import ref
 
@@ -18,6 +19,7 @@ from broker_tck.properties.contracts.topic_delivery.operations import Capabiliti
 from broker_tck.properties.engine.answers import HandedOut, listed, number, numbers, truth
 from broker_tck.properties.engine.check import NOT_SHOWN
 from broker_tck.properties.engine.following import lives_on
+from broker_tck.properties.engine.threads import first_elsewhere
 from broker_tck.properties.engine.timer import MOST_FIRINGS, ManualTimer
 
 
@@ -40,7 +42,8 @@ class Dispatcher:
         self.adapter.asked.append(self.handle)
         tracker = self.adapter.trackers.get(self.handle)
         if self.reads >= 0 and tracker is not None:
-            self.adapter.took.append([self.handle, listed(tracker.get_scheduled_messages(self.reads))])
+            taken = next(self.adapter.calls)(partial(tracker.get_scheduled_messages, self.reads))
+            self.adapter.took.append([self.handle, listed(taken)])
 
 
 def asks(name: str) -> Callable[..., Any]:
@@ -70,6 +73,7 @@ class Adapter(ManualTimer):
         """The mark-delete positions of the subscriptions' cursors."""
         self.asked: list[str] = []
         self.took: list[list[Any]] = []
+        self.calls = first_elsewhere()
         self.manager = factory(config, lambda: self.now, self)
 
     # ---- Views come and go

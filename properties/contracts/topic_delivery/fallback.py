@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker_tck.properties.contracts.delayed_delivery.fallback import cleared, ran_and_was_set, was_set
-from broker_tck.properties.engine.check import RESULT
+from broker_tck.properties.engine.check import HANG, RESULT
 from broker_tck.properties.engine.contract import Fallback
 
 
@@ -24,6 +24,11 @@ def several(trace: Sequence[Any]) -> bool:
     return len([operation for operation in trace if operation.tag == "open"]) > 1
 
 
+def reads_at_once(trace: Sequence[Any]) -> bool:
+    """Whether a dispatcher takes messages when it is asked to read."""
+    return any(operation.tag == "reads" for operation in trace)
+
+
 def twice(trace: Sequence[Any]) -> bool:
     """Whether a message was added twice, so that a copy of it may have stayed."""
     added = [(operation.ledger, operation.entry) for operation in trace if operation.tag == "add"]
@@ -31,6 +36,7 @@ def twice(trace: Sequence[Any]) -> bool:
 
 
 FALLBACKS = (
+    Fallback("TD-44", "adv", RESULT, reads_at_once, error=f"{HANG} RuntimeError"),
     Fallback("TD-39", "has", "armed", was_set),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),
     Fallback("DD-37", given=was_set),

@@ -149,7 +149,10 @@ class Memory(Operation, frozen=True, tag="memory"):
 
 
 class Reads(Operation, frozen=True, tag="reads"):
-    """From now on a dispatcher that is asked to read takes so much at once; below 0: it takes nothing. No result."""
+    """From now on a dispatcher that is asked to read takes so much at once; below 0: it takes nothing. No result.
+
+    The first that does so in a trace calls its view from another thread.
+    """
 
     handle: Handle
     most: Annotated[int, Meta(ge=-1, le=2**31 - 1, extra=BUDGET)]

@@ -436,4 +436,5 @@ look_at("TD-35", "a call or a firing after which nobody brings the timer up to d
 look_at("TD-36", "a prune that is put off, or that nothing sets off")
 look_at("TD-37", "a prune, or the leaving of another view, that takes along what somebody waits for")
 look_at("TD-40", "a time of the clock that is kept, such as that of the last run, after the clock was set back")
+look_at("TD-44", "locks that are held while dispatchers are asked to read")
 look_at("TD-43", "a firing that arms nothing; a timer that is armed only when a view asks")

@@ -8,6 +8,7 @@ from broker_tck.implementations.interface import Clock, Position, Timer, TopicDe
 from broker_tck.implementations.topic_delivery.index import CHUNK, MAX_ENTRY, Entries, SharedIndex
 from broker_tck.implementations.topic_delivery.manager import SharedIndexManager
 from broker_tck.implementations.topic_delivery.tracker import View
+from broker_tck.properties.mistakes.implementations.locks import ReentrantLock
 from broker_tck.properties.mistakes.implementations.mutant import mutant
 
 # ---- Mark-delete positions
@@ -177,6 +178,24 @@ class FiringAsksOneView(SharedIndexManager):
         self._update_timer()
         for view in asked[:1]:
             view.dispatcher.read_more_entries()
+
+
+@mutant("TD-44", shows="A deadlock of two threads.")
+class DispatchersAskedUnderALock(SharedIndexManager):
+    """Holds, while it asks dispatchers to read, a lock that every get takes; its own thread may take it again."""
+
+    def __init__(self, config: TopicDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._lock = ReentrantLock()
+
+    def _fired(self) -> None:
+        with self._lock:
+            super()._fired()
+
+    def hand_out(self, view: View, most: int) -> list[Position]:
+        """Hand out to a view what is due, with the lock held."""
+        with self._lock:
+            return super().hand_out(view, most)
 
 
 @mutant("TD-13")
