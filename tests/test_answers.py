@@ -16,7 +16,17 @@ from kit import CONTRACT, MODEL, found, subject_of, trace_of
 from broker_tck.implementations.active_cursors.sorted_cursors import SortedCursors
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.properties.contracts.active_cursors.contract import ACTIVE_CURSORS
-from broker_tck.properties.engine.answers import MOST_DEEP, MOST_TEXT, MOST_VALUES, Odd, agree, listed, plain
+from broker_tck.properties.engine.answers import (
+    MOST_DEEP,
+    MOST_TEXT,
+    MOST_VALUES,
+    AnswerChanged,
+    HandedOut,
+    Odd,
+    agree,
+    listed,
+    plain,
+)
 from broker_tck.properties.engine.check import first_difference
 from broker_tck.properties.engine.subjects import declared
 from broker_tck.properties.engine.trace import from_text
@@ -27,6 +37,17 @@ from broker_tck.properties.report.made import finding_result
 from broker_tck.spark_fuzz.report.stories import read
 
 HERE = __name__
+
+
+@pytest.mark.parametrize("then", [lambda out, first: out.listed(first), lambda out, _: out.compare_all()])
+def test_list_that_was_handed_out_before_the_last_one_must_not_change(then: Callable[[HandedOut, Any], Any]) -> None:
+    out, first = HandedOut(), [(1, 0)]
+    out.listed(first)
+    out.listed([])
+    first[:] = [(1, 1)]
+    out.listed([])
+    with pytest.raises(AnswerChanged):
+        then(out, first)
 
 
 class Numbered(int):

@@ -85,20 +85,35 @@ class AnswerChanged(Exception):
 
 
 class HandedOut:
-    """The last list that a subject has handed out. Whoever has it may read it until long after the next call."""
+    """The lists that a subject has handed out. Whoever has one may read it until long after the next call.
+
+    A get looks at the last list only, and at its own, which may have been handed out before.
+    """
 
     def __init__(self) -> None:
-        self.last: list[Any] = []
-        self.copy: list[Any] = []
+        self.last = 0
+        self.given: dict[int, tuple[list[Any], list[Any]]] = {}
+        """By its identity, each list with a copy."""
 
     def listed(self, said: Any) -> Any:
-        """The next answer, see :func:`listed`. Raises AnswerChanged if the last one is not what it was."""
-        if self.last != self.copy:
-            raise AnswerChanged("the list that the last get handed out is another one now")
+        """The next answer, see :func:`listed`. Raises AnswerChanged if a list is not what it was."""
+        self.compare(self.last)
         answer = listed(said)
         if type(answer) is list:
-            self.last, self.copy = answer, [*answer]
+            self.last = id(answer)
+            self.compare(self.last)
+            self.given[self.last] = answer, [*answer]
         return answer
+
+    def compare(self, *lists: int) -> None:
+        """Raise AnswerChanged if one of some lists is not what it was; one that is not known is."""
+        for given, copy in filter(None, map(self.given.get, lists)):
+            if given != copy:
+                raise AnswerChanged("a list that a get handed out is another one now")
+
+    def compare_all(self) -> None:
+        """Raise AnswerChanged if any list is not what it was."""
+        self.compare(*self.given)
 
 
 def whole(said: Any, what: str) -> int:

@@ -84,6 +84,7 @@ class Adapter(DispatcherTimer):
         """Forget every message. What the call returns is its own affair: the broker's answers with a future."""
         if self.tracker is not None:
             self.tracker.clear()
+            self.handed_out.compare_all()
 
     # ---- Calls end
 
@@ -156,6 +157,7 @@ class Adapter(DispatcherTimer):
             self.closings.append(ended)
             self.tracker.close(ended.append)
             self.door.close()
+            self.handed_out.compare_all()
         closed = self.tracker is None or bool(ended)
         self.recover(0, 0)
         return closed

@@ -37,6 +37,7 @@ def ran_and_was_set(trace: Sequence[Any]) -> bool:
 
 
 FALLBACKS = (
+    Fallback("BD-19", shows=RESULT, error="AnswerChanged"),
     Fallback("BD-13", shows=RESULT, error="SnapshotChanged"),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),
     Fallback("DD-37", given=was_set),

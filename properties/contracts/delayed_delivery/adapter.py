@@ -57,11 +57,13 @@ class Adapter(DispatcherTimer):
     def clear(self) -> None:
         """Forget every message. What the call returns is its own affair: the broker's answers with a future."""
         self.tracker.clear()
+        self.handed_out.compare_all()
 
     def close(self) -> None:
         """Close the subject."""
         self.tracker.close()
         self.count = self.count_closed
+        self.handed_out.compare_all()
 
     def let_go(self) -> None:
         """Forget what was handed out, too."""

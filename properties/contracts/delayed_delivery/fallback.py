@@ -60,6 +60,7 @@ def adds(operation: Any, ledger: int, entry: int) -> bool:
 
 
 FALLBACKS = (
+    Fallback("DD-20", shows=RESULT, error="AnswerChanged"),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),
     Fallback("DD-37", given=was_set),
     Fallback("DD-30", shows="count", given=cleared),

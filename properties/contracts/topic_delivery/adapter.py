@@ -95,10 +95,12 @@ class Adapter(ManualTimer):
             self.trackers[handle].close()
             if handle in self.open_handles:
                 self.open_handles.remove(handle)
+            self.handed_out.compare_all()
 
     def shutdown(self) -> None:
         """Close the manager."""
         self.manager.close()
+        self.handed_out.compare_all()
 
     # ---- Views are asked
 
@@ -140,6 +142,7 @@ class Adapter(ManualTimer):
         """A view forgets every message. What the call returns is its own affair: the broker's answers with a future."""
         if handle in self.trackers:
             self.trackers[handle].clear()
+            self.handed_out.compare_all()
 
     def reads(self, handle: str, most: int) -> None:
         """How much a dispatcher takes at once when asked to read. The view is asked something, as it may refuse."""

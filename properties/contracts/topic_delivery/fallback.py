@@ -36,6 +36,7 @@ def twice(trace: Sequence[Any]) -> bool:
 
 
 FALLBACKS = (
+    Fallback("DD-20", shows=RESULT, error="AnswerChanged"),
     Fallback("TD-44", "adv", RESULT, reads_at_once, error=f"{HANG} RuntimeError"),
     Fallback("TD-39", "has", "armed", was_set),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),

@@ -57,6 +57,20 @@ class HandsOutOneList(TimeBucketTracker):
         return self._given
 
 
+@mutant("DD-20", shows="An answer that does not change before the next but one.")
+class HandsOutTwoLists(HandsOutOneList):
+    """Two lists are filled and handed out in turn, so a get changes what the last but one handed out."""
+
+    def __init__(self, config: DelayedDeliveryConfig, clock: Clock, timer: Timer) -> None:
+        super().__init__(config, clock, timer)
+        self._other: list[Position] = []
+
+    def get_scheduled_messages(self, max_messages: int) -> list[Position]:
+        """Hand out what is due."""
+        self._given, self._other = self._other, self._given
+        return super().get_scheduled_messages(max_messages)
+
+
 # ---- Messages that are added together
 
 
