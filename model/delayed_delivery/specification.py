@@ -310,7 +310,7 @@ WITHOUT_CLAUSE: tuple[Rule, ...] = (
     ),
     invariant(
         "DD-40",
-        "A tracker that holds no message keeps no id.",
+        "A tracker that holds no message, or was closed, keeps no id.",
         source="follows from DD-19, DD-30 and DD-32",
         needs="shows_kept",
     ),
@@ -475,6 +475,7 @@ class DelayedDelivery(Reference):
     def close(self) -> None:
         """A close disarms the timer, and may be repeated; the count after it is not specified."""
         self.timer.close()
+        self.index.held = {}
         self.closed = True
 
     def count_after_close(self) -> int | Undefined:

@@ -81,6 +81,9 @@ class StillThere(Operation, frozen=True, tag="still_there"):
 
     traced = False
 
+    closed: bool = False
+    """The subject was closed, so it holds nothing, whatever is seen."""
+
     def holds_nothing(self, seen: tuple[Any, ...]) -> bool:
         """Whether, by what is seen, nothing is held: by default the first observable is a count of 0."""
         return type(seen[0]) is int and seen[0] == 0
@@ -88,7 +91,7 @@ class StillThere(Operation, frozen=True, tag="still_there"):
     def on(self, to: Any) -> int | None:
         """Ask; null as well if garbage was collected often enough."""
         lives = lives_on(to)
-        if not lives.given or not self.holds_nothing(to.seen()):
+        if not lives.given or not (self.closed or self.holds_nothing(to.seen())):
             return None
         getattr(to, "let_go", int)()
         if lives.left():
@@ -100,17 +103,18 @@ class StillThere(Operation, frozen=True, tag="still_there"):
 
 
 def asked_after(
-    adding: Any, removing: Any, still_there: type[StillThere] = StillThere
+    adding: Any, removing: Any, still_there: type[StillThere] = StillThere, closing: Any = ()
 ) -> Callable[[Sequence[Operation]], list[Operation]]:
     """Has numbers followed that some kinds of operations hand over, and asks for them after each of some others."""
 
     def part(operations: Sequence[Operation]) -> list[Operation]:
-        ask = still_there()
+        ask, ask_closed = still_there(), still_there(closed=True)
         asked: list[Operation] = []
         for operation in operations:
             kind = type(operation)
             asked.append(following(kind)(*astuple(operation)) if isinstance(operation, adding) else operation)
             asked += [ask] if isinstance(operation, removing) else []
+            asked += [ask_closed] if isinstance(operation, closing) else []
         return asked
 
     return part

@@ -61,12 +61,12 @@ def adds(operation: Any, ledger: int, entry: int) -> bool:
 
 FALLBACKS = (
     Fallback("DD-20", shows=RESULT, error="AnswerChanged"),
+    Fallback("DD-32", "close"),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),
     Fallback("DD-37", given=was_set),
     Fallback("DD-30", shows="count", given=cleared),
     Fallback("DD-27", "tick"),
     Fallback("DD-28", shows="count"),
-    Fallback("DD-32", "close"),
     Fallback("DD-30", "clear"),
     Fallback("DD-24", "stale adv"),
     Fallback("DD-23", shows="armed", differs=several),

@@ -227,16 +227,26 @@ class Ticks:
 
 
 def drain(model: DelayedDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
-    """How a walk ends: everything comes out, in pieces, and the tracker is closed."""
-    if choices.below(8) == 0:
+    """How a walk ends: everything comes out, in pieces, and the tracker is closed; or it is closed as it is."""
+    kind = choices.below(8)
+    if kind == 0:
         yield op.Has()
         yield op.Clear()
-        yield op.Close()
-        return
-    yield from ebb(model, choices, capabilities)
+    elif kind == 1:
+        yield from passed_over(model, capabilities)
+    else:
+        yield from ebb(model, choices, capabilities)
     yield op.Close()
     if choices.below(4) == 0:
         yield op.Close()
+
+
+def passed_over(model: DelayedDelivery, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:
+    """The clock is set to just after what is armed, if it may be: the timeout is still to come, and nobody asks."""
+    for armed in model.timer.armed[:1]:
+        by = min(armed + 1 - model.timer.now, FURTHEST_JUMP)
+        if capabilities.jumps and settable(by, model.timer.now, model.timer.armed):
+            yield op.Jump(by)
 
 
 def ebb(model: DelayedDelivery, choices: Choices, capabilities: op.Capabilities) -> Iterator[op.AnyOperation]:

@@ -197,7 +197,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant("DD-34", liveness),
     Invariant("DD-35", conservation),
     Invariant("DD-39", no_old_time),
-    Invariant("DD-40", nothing_left, asked_after(op.Add, op.Get | op.Clear | op.Close)),
+    Invariant("DD-40", nothing_left, asked_after(op.Add, op.Get | op.Clear, closing=op.Close)),
     Invariant("DD-41", nobody_is_forgotten, attended(WithADispatcher)),
 )
 

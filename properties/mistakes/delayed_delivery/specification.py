@@ -523,11 +523,19 @@ of(MemoryEstimate.bytes_for, look="what is added to the running sum and what is 
     ),
 )
 
+
+@around(DelayedDelivery.close, "DD-40", "messages kept after a close")
+def kept_after_a_close(close: Method, m: Any) -> None:
+    """Your tracker keeps the ids of the messages that it held when it was closed; it must let go of them."""
+    m.before_close = m.index.held
+    close(m)
+
+
 # ---- Invariants
 
 look_at("DD-07", "rounding of the key together with the test whether a bucket is due")
 look_at("DD-08", "a bucket that is due before the last time that it may hold")
 look_at("DD-34", "a timer update that returns without arming, or one that believes a cancelled timeout to be armed")
 look_at("DD-39", "a time of the clock that is kept, such as that of the last run, after the clock was set back")
-look_at("DD-40", "what is noted beside the index; what the last get handed out; what a clear leaves out")
+look_at("DD-40", "what is noted beside the index; what the last get handed out; what a clear or a close leaves out")
 look_at("DD-41", "who asks next when a firing, a get or a new tick leaves something held")

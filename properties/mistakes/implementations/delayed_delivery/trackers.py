@@ -132,6 +132,20 @@ class EndOfAContainerStays(TimeBucketTracker):
         return handed_out
 
 
+# ---- What a close leaves
+
+
+@mutant("DD-32", shows="A close that nobody has asked anything before.")
+class PastTimeoutStays(TimeBucketTracker):
+    """A close leaves a timeout armed whose time the clock has passed, as it has if it was set forwards."""
+
+    def close(self) -> None:
+        """Disarm what is ahead, and let go of everything."""
+        if self._timer.target > self._clock():
+            self._timer.disarm()
+        self._index.clear()
+
+
 # ---- Numbers in 32 bits
 
 
