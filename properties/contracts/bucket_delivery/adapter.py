@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from broker_tck.implementations.interface.bucket_delivery import (
@@ -155,7 +156,7 @@ class Adapter(DispatcherTimer):
         ended: list[object] = []
         if self.tracker is not None:
             self.closings.append(ended)
-            self.tracker.close(ended.append)
+            self.tracker.close(partial(told_once, ended))
             self.door.close()
             self.handed_out.compare_all()
         closed = self.tracker is None or bool(ended)
@@ -202,6 +203,17 @@ class Adapter(DispatcherTimer):
             return NOTHING
         count = number(tracker.get_number_of_delayed_messages())
         return count, None, None, self.armed(), [call.label for call in self.durable.calls.held], None
+
+
+class ToldTwice(Exception):
+    """A subject has told twice that its close has ended."""
+
+
+def told_once(told: list[object], result: object) -> None:
+    """Note that a close has ended. Raises ToldTwice if that is known."""
+    if told:
+        raise ToldTwice("the end of a close was told before")
+    told.append(result)
 
 
 def bad_version(call: Call) -> Exception:

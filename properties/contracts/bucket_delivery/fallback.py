@@ -39,6 +39,7 @@ def ran_and_was_set(trace: Sequence[Any]) -> bool:
 FALLBACKS = (
     Fallback("BD-19", shows=RESULT, error="AnswerChanged"),
     Fallback("BD-13", shows=RESULT, error="SnapshotChanged"),
+    Fallback("BD-32", shows=RESULT, error="ToldTwice"),
     Fallback("DD-38", shows="armed", given=ran_and_was_set),
     Fallback("DD-37", given=was_set),
     Fallback("BD-39", "crash reopen", "count"),

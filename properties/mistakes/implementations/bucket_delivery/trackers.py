@@ -76,3 +76,17 @@ class CloseThatWaitsNeverEnds(BucketTracker):
         super().close(told.append)
         if told:
             done(None)
+
+
+@mutant("BD-32", shows="A callback that is called twice.")
+class CloseEndsTwice(BucketTracker):
+    """A close tells twice that it has ended."""
+
+    def close(self, done: Done[None]) -> None:
+        """End."""
+
+        def twice(_told: object) -> None:
+            done(None)
+            done(None)
+
+        super().close(twice)
