@@ -498,7 +498,7 @@ class Errands(OneShelf):
         self.running = 0
         self.closing: Done[None] | None = None
         self.queue: deque[Done[None]] = deque()
-        self.passed = False
+        self.passed = self.handing = False
         self.failed: list[tuple[int, str]] = []
         self.reading: object = None
         self.unstored: dict[int, list[Callable[[], None]]] = {}
@@ -532,17 +532,22 @@ class Errands(OneShelf):
 
     def key_pass(self, done: Done[None]) -> None:
         """Wait for the pass that one errand has at a time."""
-        if self.passed:
-            self.queue.append(done)
-        else:
-            self.passed = True
-            done(None)
+        self.queue.append(done)
+        self.hand_over()
 
     def give_back(self) -> None:
-        """Give the pass to the next errand."""
-        self.passed = bool(self.queue)
-        if self.queue:
-            self.queue.popleft()(None)
+        """Give the pass back, and to the next errand."""
+        self.passed = False
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Hand the pass over to one errand after the other. It is a loop: those whose calls end at once do not nest."""
+        if not self.handing:
+            self.handing = True
+            while self.queue and not self.passed:
+                self.passed = True
+                self.queue.popleft()(None)
+            self.handing = False
 
     def store(self, volume: Volume, described: list[SegmentMetadata], segments: list[list[DelayedIndex]]) -> None:
         next_calls = self.unstored[id(volume)] = list[Callable[[], None]]()
