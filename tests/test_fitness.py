@@ -110,4 +110,7 @@ def test_both_values_of_a_fickle_subject_are_told() -> None:
 def test_subject_whose_shorter_traces_alone_are_fickle_is_told_so() -> None:
     always = kit.walked(subject_of(kit.OneTooMany), 0)
     assert always.difference
-    assert re.search("its shorter traces fail only sometimes", flaky(subject_of(kit.OneTooMany), MODEL, always))
+    told = flaky(subject_of(kit.OneTooMany), MODEL, always)
+    assert re.search(
+        r"at operation \d+ of walk \d+, `.+`, it .+ each time, but shorter traces fail only sometimes$", told
+    )

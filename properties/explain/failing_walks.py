@@ -72,13 +72,12 @@ def flaky(subject: Subject, model: type[Reference], failed: Walk) -> str:
     first = len(failed.operations) - 1, failed.difference
     replays = (failure(subject, model, failed.config, failed.operations) for _ in range(REPLAYS))
     other = next((found for found in replays if found != first), first)
-    if other == first:
-        return "the subject is not deterministic: a walk fails again, but its shorter traces fail only sometimes"
     at, difference = min((found for found in (first, other) if found), key=lambda found: found[0])
     both = (found[1].seen if found and found[0] == at else difference.expected for found in (first, other))
     clock = clock_of(failed.config)
-    told = " and then ".join(value_text(value, clock) for value in both)
+    told = " and then ".join(dict.fromkeys(value_text(value, clock) for value in both))
     of = "answered" if (name := observable(subject.contract, difference)) == "result" else f"showed {name}"
     operation = named_text(failed.operations[at], clock)
     walk = "" if failed.seed is None else f" of walk {failed.seed}"
-    return f"the subject is not deterministic: at operation {at + 1}{walk}, `{operation}`, it {of} {told}"
+    often = "" if other != first else " each time, but shorter traces fail only sometimes"
+    return f"the subject is not deterministic: at operation {at + 1}{walk}, `{operation}`, it {of} {told}{often}"
