@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kit import ONE_IN, replay
-from unusual.entry_cache import AnsweringCaches
+from unusual.entry_cache import AnsweringCaches, HalvingCaches, ReadsOfHalves
 
 from broker_tck import fixtures
 from broker_tck.implementations.entry_cache.removal_queue import BLANKS, RemovalQueue, TopicCache
@@ -312,13 +312,14 @@ def test_permits_are_what_readers_do_not_have(number: int, monkeypatch: pytest.M
     done = walk(CONTRACT, walk_seed(17, number), lambda c, k: MODEL(c), MODEL, Capabilities(steps=False))
     model, adapter = MODEL(config), Adapter(RemovalQueue, config, Capabilities(steps=False))
     readers: dict[int, Any] = {}
-    begin = model.reads.perform
+    begin = MODEL.Reads.perform
 
-    def perform(reader: Any) -> None:
-        readers[reader.number] = reader
-        begin(reader)
+    def perform(reads: Any, reader: Any) -> None:
+        if reads is model.reads:  # not those of a model that only tries something
+            readers[reader.number] = reader
+        begin(reads, reader)
 
-    monkeypatch.setattr(model.reads, "perform", perform)
+    monkeypatch.setattr(MODEL.Reads, "perform", perform)
     for operation in chain(done.operations, drain_readers(model)):
         record([operation], model)
         record([operation], adapter)
@@ -392,3 +393,85 @@ def test_read_that_goes_on_and_one_that_fails_may_ask_for_the_same(factory: Any,
     adapter = CONTRACT.adapter(factory, trace.config, Capabilities())
     assert first_difference(trace.operations, MODEL(trace.config), adapter) is None
     assert adapter.seen()[1] == held
+
+
+class RepeatsOnce(ReadsOfHalves):
+    """It repeats one part of a read, and not another one that was asked for before."""
+
+    def may_repeat(self, running: Any, is_repeated: bool) -> bool:
+        return not running.reopened
+
+
+class AsksTwice(ReadsOfHalves):
+    """It does not count what is asked for."""
+
+    def came(self, running: Any, handle: Any, values: Any) -> None:
+        running.asked.clear()
+        super().came(running, handle, values)
+
+    def ask_for(self, running: Any, handle: Any, run: Any, is_repeated: bool) -> None:
+        super().ask_for(running, handle, run, is_repeated)
+        running.asked *= 2
+
+
+class LeavesAGap(ReadsOfHalves):
+    """It does not ask for the last entry."""
+
+    def ask_for(self, running: Any, handle: Any, run: Any, is_repeated: bool) -> None:
+        if run[1] < running.last:
+            super().ask_for(running, handle, run, is_repeated)
+
+
+class AnswersEarly(ReadsOfHalves):
+    """It takes one part for all."""
+
+    def came(self, running: Any, handle: Any, values: Any) -> None:
+        if running.came:
+            self.completed(running, [*running.came, *values])
+        else:
+            super().came(running, handle, values)
+
+
+class ReleasesEarly(ReadsOfHalves):
+    """It lets go of what came when it asks for more."""
+
+    def ask_for(self, running: Any, handle: Any, run: Any, is_repeated: bool) -> None:
+        for value in running.came:
+            value.release()
+        super().ask_for(running, handle, run, is_repeated)
+
+
+class KeepsWhatIsLate(ReadsOfHalves):
+    """It does not release what comes of a read that has failed."""
+
+    def come_late(self, values: Any) -> None:
+        pass
+
+
+HALVES = "entry-cache ideal; fetch 0 0 0 0 5 0; short 0 1; complete 1; short 0 1; complete 0; done 0"
+"""The first entry comes, then the second half of the others, then the first half, in two parts."""
+FAILED_HALF = "entry-cache ideal; fetch 0 0 0 0 5 0; short 0 1; fail 0 2; fail 1 2; fail 0 1; complete 0; hits"
+"""Both halves are repeated, as the handle is closed. The first one fails then, and the second one comes too late."""
+
+
+@pytest.mark.parametrize(
+    ("reads", "halves", "failed_half"),
+    [
+        (ReadsOfHalves, None, None),
+        (RepeatsOnce, None, None),
+        (AsksTwice, 2, None),
+        (LeavesAGap, 4, None),
+        (AnswersEarly, 2, None),
+        (ReleasesEarly, 1, 1),
+        (KeepsWhatIsLate, None, 5),
+    ],
+)
+def test_rest_may_be_asked_for_in_parts_at_once(reads: Any, halves: int | None, failed_half: int | None) -> None:
+    """EC-65: no entry is asked for twice, none is forgotten, and no reader is answered before all have come."""
+    factory = type("Caches", (HalvingCaches,), {"reads": reads})
+    found = []
+    for trace in map(from_text, (HALVES, FAILED_HALF)):
+        adapter = CONTRACT.adapter(factory, trace.config, Capabilities())
+        difference = first_difference(trace.operations, MODEL(trace.config), adapter)
+        found.append(difference and difference[0])
+    assert found == [halves, failed_half]

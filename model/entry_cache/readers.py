@@ -79,35 +79,32 @@ class Reader:
 
 
 class Request:
-    """A read that the storage was asked for, and who listens for it."""
+    """A read that the storage was asked for, and who listens for it; or a part of one, which nobody listens for."""
 
-    def __init__(self, creator: Reader, run: Run) -> None:
+    def __init__(self, creator: Reader, run: Run, whole: Request | None = None) -> None:
         self.creator = creator
         self.cache = creator.cache
         self.ledger = creator.ledger
         self.first, self.last = run
-        self.listeners: list[tuple[Reader, int, int]] = [(creator, *run)]
+        self.whole: Request = whole or self
+        """The read of which this one is a part; itself if it is none."""
+        self.listeners: list[tuple[Reader, int, int]] = [] if whole else [(creator, *run)]
         """Readers, and the part that each is to have."""
         self.number = 0
-        self.reopened = False
-        self.came = 0
-        """How many entries came with answers in part."""
-        self.upto = self.last
-        """The last entry of the part that the storage was asked for."""
+        self.reopened: bool = whole is not None and whole.reopened
+        self.came: set[int] = set()
+        """The entries that came with answers in part."""
+        self.failed = False
+        """Whether it has failed. Parts of it that are still asked for come to nothing."""
 
     @property
     def entries(self) -> range:
         """The entries that were asked for."""
         return range(self.first, self.last + 1)
 
-    @property
-    def pending(self) -> Run:
-        """What the storage was asked for, and has not given yet."""
-        return self.first + self.came, self.upto
-
     def order(self) -> tuple[int, ...]:
         """Where it stands among what is pending."""
-        return self.creator.topic, self.ledger, *self.pending, self.number
+        return self.creator.topic, self.ledger, self.first, self.last, self.number
 
 
 class PendingReads(CallsUnderWay[Request]):
@@ -149,6 +146,15 @@ class PendingReads(CallsUnderWay[Request]):
         """The reads that run, and that a reader of this part joins, by their first entries."""
         found = [r for r in self.running if self.of_its_cache(r, reader, disabled) and self.joins(r, *run)]
         return sorted(found, key=lambda r: r.first)
+
+    def parts_of(self, whole: Request) -> list[Request]:
+        """The parts of a read that the storage was asked for, and has not given yet."""
+        return [request for request in self.waiting if request.whole is whole]
+
+    def rest_of(self, whole: Request) -> list[Run]:
+        """The runs of a read that have not come, and that the storage was not asked for since."""
+        asked = [entry for part in self.parts_of(whole) for entry in part.entries]
+        return runs(sorted({*whole.entries}.difference(whole.came, asked)))
 
     # ---- The storage is asked, and answers
 

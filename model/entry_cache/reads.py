@@ -8,7 +8,8 @@ entry that a reader was given is an object of its own, which shares its count wi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from copy import deepcopy
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from broker_tck.model.entry_cache.entries import Cached, Count
@@ -104,11 +105,8 @@ class Reads(Part):
         """What happened since the last :meth:`tell`."""
         self.failed: dict[Reader, None] = {}
         """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
-        self.kept: tuple[Request, int, int] | None = None
-        """A storage read that goes on after an answer in part, how many entries it kept, and the last it had asked for.
-
-        Until references are counted: if a reader reads again, a read that fails may ask for the same.
-        """
+        self.other: EntryCaches | None = None
+        """The model if a read has failed that seems to go on: both ask for the same. What is held tells which it is."""
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -221,7 +219,7 @@ class Reads(Part):
     def settle(self, request: Request) -> None:
         """A completed storage read cannot be joined any more, even before its first listener has the answer."""
         self.pending.settled(request)
-        self.keep(request, 0)
+        self.keep(request, set())
 
     @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
@@ -260,44 +258,69 @@ class Reads(Part):
     def come_short(self, request: Request, n: int) -> Allowed:
         """If the storage gives fewer entries, the read fails, or keeps them and asks for the rest.
 
-        It may ask for one part of the rest after another.
+        It may ask for parts of the rest, one after another or at the same time, and for no entry that it has asked for
+        and has not got yet. It ends when all entries have come, or when a part fails.
         """
-        asks = self.rest(request, n)
+        self.keep(request.whole, request.whole.came | {*request.entries[:n]})
+        return self.or_fails(request.whole, self.rest(request.whole))
 
-        upto = request.upto
+    def come_in_full(self, request: Request) -> Allowed | None:
+        """A request is answered. If it was a part of a read, that may ask for more; with its last part it completes."""
+        whole = request.whole
+        if request is not whole:
+            self.keep(whole, whole.came | {*request.entries})
+            if self.pending.rest_of(whole):
+                return self.rest(whole)
+        if not self.pending.parts_of(whole):
+            self.come(whole)
+        return None
+
+    def rest(self, whole: Request) -> Allowed:
+        """The storage is asked for the rest, or for parts of it; perhaps for nothing while other parts are to come."""
+        rest, waits = self.pending.rest_of(whole), bool(self.pending.parts_of(whole))
+        asks = ["asks", *whole.order()[:2]]
 
         def permits(told: list[list[Any]]) -> bool:
-            return asks.permits(told) or told == self.failing(request)
+            parts = [(first, last) for *does, first, last in told if does == asks]
+            return len(parts) == len(told) and (waits or told != []) and self.are_parts(parts, rest)
 
         def follow(told: list[list[Any]]) -> None:
-            asks.follow(told)
-            if request in self.pending.waiting and any(reader.partial for reader, *_ in request.listeners):
-                self.kept = request, n, upto
+            self.go_on(whole, [(first, last) for *_, first, last in told])
+
+        example = [[*asks, *run] for run in rest]
+        return Allowed(permits, follow, example, f"{example}, or parts of it")
+
+    def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
+        """Whether some runs, in ascending order, are parts of the rest that do not overlap."""
+        within = all(any(r[0] <= first <= last <= r[1] for r in rest) for first, last in parts)
+        return within and all(one[1] < other[0] for one, other in pairwise(parts))
+
+    def go_on(self, whole: Request, parts: list[Run]) -> None:
+        """Ask for parts of the rest. All of it stays one read, which can be joined."""
+        for run in parts:
+            part = Request(whole.creator, run, whole)
+            self.pending.admit(part)
+            self.pending.begin(part)
+
+    def or_fails(self, whole: Request, asks: Allowed) -> Allowed:
+        """A read asks for something, or fails."""
+
+        def permits(told: list[list[Any]]) -> bool:
+            return asks.permits(told) or told == self.failing(whole)
+
+        def follow(told: list[list[Any]]) -> None:
+            if asks.permits(told):
+                self.other = self.failed_alike(whole, told)
+                asks.follow(told)
 
         return asks._replace(permits=permits, follow=follow, says=f"{asks.says}, or what follows if the read fails")
 
-    def part_of_rest_came(self, request: Request) -> Allowed:
-        """A part of the rest has come, and the next one follows."""
-        first, upto = request.pending
-        return self.rest(request, upto - first + 1)
-
-    def rest(self, request: Request, n: int) -> Allowed:
-        """With ``n`` entries more, the storage is asked for the rest, or for a part that the rest begins with."""
-        first = request.pending[0] + n
-        parts = [[["asks", *request.order()[:2], first, last]] for last in range(first, request.last + 1)]
-
-        def follow(told: list[list[Any]]) -> None:
-            if told in parts:
-                self.go_on(request, n, told[0][-1])
-
-        return Allowed(parts.__contains__, follow, parts[-1], f"{parts[-1]}, or a part that it begins with")
-
-    def go_on(self, request: Request, n: int, upto: int) -> None:
-        """Keep what came, and ask for a part of the rest. All of it stays one read, which can be joined."""
-        self.keep(request, request.came + n)
-        request.upto = upto
-        self.pending.admit(request)
-        self.pending.begin(request)
+    def failed_alike(self, whole: Request, told: list[list[Any]]) -> EntryCaches | None:
+        """The model after a failure of a read, if that tells the same; only one that reads again asks for something."""
+        if told and not any(reader.partial for reader, *_ in whole.listeners):
+            return None
+        other, failed = deepcopy((self.model, whole))
+        return other if other.reads.failing(failed) == told else None
 
     def failing(self, request: Request) -> list[list[Any]]:
         """What follows if the read fails: all that came is released."""
@@ -307,29 +330,48 @@ class Reads(Part):
     # ---- The storage fails
 
     def not_come(self, request: Request, kind: int) -> None:
-        """A storage read fails."""
+        """A storage read fails; one that was asked for in parts fails with any of them."""
         if kind == CLOSED and self.pending.reopens(request):
-            request.reopened = True
-            self.keep(request, self.kept_when_reopened(request))
-            self.pending.forget(request.cache, request.ledger)
-            self.ask(request)
+            self.repeat(request)
             return
-        self.settle(request)
+        whole = request.whole
+        whole.failed = True
+        self.settle(whole)
         if self.pending.forgets_at(kind):
-            self.pending.forget(request.cache, request.ledger)
-        for reader, *_ in [*request.listeners]:
+            self.pending.forget(whole.cache, whole.ledger)
+        for reader, *_ in [*whole.listeners]:
             reader.failed = True
             self.part_came(reader)
 
+    def repeat(self, request: Request) -> None:
+        """A storage read is repeated."""
+        whole = request.whole
+        request.reopened = whole.reopened = True
+        kept = self.kept_when_reopened(whole)
+        again = request if kept == whole.came else whole
+        self.keep(whole, kept)
+        self.pending.forget(whole.cache, whole.ledger)
+        self.ask(again)
+
+    def may_repeat(self, request: Request) -> Allowed:
+        """A part of a read is repeated that was asked for before another part was; or the read fails."""
+        asks = [["asks", *request.order()[:4]]]
+
+        def follow(_: list[list[Any]]) -> None:
+            self.not_come(request, CLOSED)
+            self.tell()
+
+        return self.or_fails(request.whole, Allowed(asks.__eq__, follow, asks, f"{asks}"))
+
     @rule("EC-54", needs="reads", when=lambda r, request: request.came)
-    def kept_when_reopened(self, request: Request) -> int:
+    def kept_when_reopened(self, request: Request) -> set[int]:
         """The repeated read asks for what has not come yet."""
         return request.came
 
-    def keep(self, request: Request, n: int) -> None:
-        """So many entries of an answer in part are kept, the others released."""
-        self.store.references += n - request.came
-        request.came = n
+    def keep(self, request: Request, entries: set[int]) -> None:
+        """Some entries of an answer in part are kept, the others released."""
+        self.store.references += len(entries) - len(request.came)
+        request.came = entries
 
     @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
@@ -388,20 +430,12 @@ class Reads(Part):
         held = self.store.references
         released = held - sum(len(reader.got) for reader in self.failed)
         answer = either(held, released, self.release_early, f"{held} or {released}") if released < held else held
-        if self.kept is None:
+        if self.other is None:
             return answer
-        kept, self.kept = self.kept, None
-        permits = partial(self.failed_instead, *kept)
-        failed = Allowed(permits, lambda seen: as_allowed(self.references()).follow(seen), held, "")
-        return either(answer, failed, lambda: None, f"{as_allowed(answer).says or held}, or fewer if the read fails")
-
-    def failed_instead(self, request: Request, n: int, upto: int, seen: int) -> bool:
-        """Whether so many values are referred to if a read fails, which asks for the same as one that goes on."""
-        asks = ["asks", *request.order()[:4]]
-        self.pending.waiting.remove(request)
-        self.keep(request, request.came - n)
-        request.upto = upto
-        return self.failing(request) == [asks] and as_allowed(self.references()).permits(seen)
+        other, self.other = self.other, None
+        failed = other.reads.references()
+        says = f"{as_allowed(answer).says or held}, or fewer if the read fails"
+        return either(answer, failed, lambda: self.model.become(other), says)
 
     def release_early(self) -> None:
         """What came is released now."""

@@ -128,6 +128,10 @@ class ReadsOfReleases(Reads):
             self.read_left(group, part)
         self.part_came(group)
 
+    def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
+        """One after another, from the first on."""
+        return super().are_parts(parts, rest) and len(parts) == 1 and parts[0][0] == rest[0][0]
+
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them. If the storage raises, nobody is told."""
         with suppress(Thrown):
@@ -149,8 +153,8 @@ class ReadsOfReleases(Reads):
 class ReadsInBatches(ReadsOfReleases):
     """Several entries are asked for in batches: a storage that raises has failed, and what came is asked for again."""
 
-    def kept_when_reopened(self, request: Request) -> int:
-        return 0
+    def kept_when_reopened(self, request: Request) -> set[int]:
+        return set()
 
     def raised(self, request: Request) -> None:
         if request.first == request.last:

@@ -29,7 +29,7 @@ from broker_tck.model.entry_cache.entries import (
 from broker_tck.model.entry_cache.eviction import Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Passing, Putting, Removing, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
-from broker_tck.model.entry_cache.readers import SINGLE, WAITS, PendingReads, Reader, lefts
+from broker_tck.model.entry_cache.readers import CLOSED, SINGLE, WAITS, PendingReads, Reader, lefts
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
 from broker_tck.model.entry_cache.without_clause import WITHOUT_CLAUSE
@@ -436,12 +436,10 @@ class EntryCaches(Reference):
         return self.reads.tell()
 
     def complete(self, i: int) -> list[list[Any]] | Allowed:
-        """A pending storage read completes. If a part of it was asked for, the rest follows."""
-        if request := self.pending_reads.take(i):
-            if request.upto < request.last:
-                return self.reads.part_of_rest_came(request)
-            self.reads.come(request)
-        return self.reads.tell()
+        """A pending storage read completes. If a part of it was asked for, more may follow."""
+        request = self.pending_reads.take(i)
+        more = self.reads.come_in_full(request) if request and not request.whole.failed else None
+        return more or self.reads.tell()
 
     def short(self, i: int, n: int) -> list[list[Any]] | Allowed:
         """The storage answers a pending read with its first n entries; from now on it waits, and the ledger is slow."""
@@ -450,12 +448,16 @@ class EntryCaches(Reference):
         if request is None:
             return self.reads.tell()
         self.pending_reads.slow.add(request.order()[:2])
-        first, upto = request.pending
-        return self.reads.come_short(request, n % (upto - first + 1))
+        if request.whole.failed:
+            return self.reads.tell()
+        return self.reads.come_short(request, n % len(request.entries))
 
-    def fail(self, i: int, kind: int) -> list[list[Any]]:
+    def fail(self, i: int, kind: int) -> list[list[Any]] | Allowed:
         """A pending storage read fails."""
-        if request := self.pending_reads.take(i):
+        request = self.pending_reads.take(i)
+        if request and not request.whole.failed:
+            if kind == CLOSED and request.whole.reopened and not request.reopened:
+                return self.reads.may_repeat(request)
             self.reads.not_come(request, kind)
         return self.reads.tell()
 
@@ -570,6 +572,11 @@ class EntryCaches(Reference):
         """A pass lowers a cache's size at each removal, and the broker's size at its end."""
         return self.store.total + sum(removed[1] for removed in self.steps.passing)
 
+    def become(self, other: EntryCaches) -> None:
+        """Go on with the state of another model."""
+        vars(self).update(vars(other))
+        self.reads.model = self
+
     def seen(self) -> tuple[Any, ...]:
         """Entries and bytes of each cache, and the values that somebody holds a reference of."""
         a, b, c = self.caches  # written out, as it is asked after each operation
@@ -578,5 +585,5 @@ class EntryCaches(Reference):
         sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
         if self.under_way:
             return sizes, UNDEFINED
-        open_ones = self.reads.failed or self.reads.kept
+        open_ones = self.reads.failed or self.reads.other
         return sizes, self.reads.references() if open_ones else self.store.references

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running
+from broker_tck.implementations.entry_cache.reads import CacheReads, Reader, Running, gaps
 from broker_tck.implementations.entry_cache.removal_queue import RemovalQueue, TopicCache
 from broker_tck.implementations.interface import (
     Clock,
@@ -16,6 +16,7 @@ from broker_tck.implementations.interface import (
     EntryCacheConfig,
     Execute,
     ExpectedReads,
+    HandleClosedException,
     IllegalArgumentException,
     LedgerHandle,
     Position,
@@ -145,6 +146,76 @@ class CopyingCaches(RemovalQueue):
     """The bundled queue with such reads."""
 
     reads = CopiesAtOnce
+
+
+class Parted(Running):
+    """A storage read whose parts are asked for at the same time."""
+
+    def __init__(self, reader: Reader, first: int, last: int) -> None:
+        super().__init__(reader, first, last)
+        self.asked: list[tuple[int, int]] = []
+        """What the storage was asked for, and has not given yet."""
+
+    def rest(self) -> list[tuple[int, int]]:
+        """The runs that have not come, and are not asked for."""
+        there = [*self.asked, *((value.position[1], value.position[1]) for value in self.came)]
+        return [*gaps(self.first, self.last, iter(sorted(there)))]
+
+
+class ReadsOfHalves(CacheReads):
+    """If the storage answers in part, the rest is asked for in two halves at the same time.
+
+    Each half is repeated once for itself. If one fails, the read fails, and what comes later is released.
+    """
+
+    def start(self, reader: Reader, first: int, last: int) -> None:
+        running = Parted(reader, first, last)
+        if not self.cache.disabled:
+            self.running.setdefault(running.ledger, []).append(running)
+        self.ask(running, reader.handle)
+
+    def came(self, running: Any, handle: LedgerHandle, values: Sequence[Entry]) -> None:
+        running.came = sorted([*running.came, *values], key=lambda value: value.position)
+        for first, last in running.rest():
+            middle = (first + last) // 2
+            for half in [(first, middle), (middle + 1, last)][: 1 + (first < last)]:
+                self.ask_for(running, handle, half, running.reopened)
+        if len(running.came) > running.last - running.first:
+            self.completed(running, running.came)
+
+    def ask_for(self, running: Parted, handle: LedgerHandle, run: tuple[int, int], is_repeated: bool) -> None:
+        """Ask for a part."""
+        running.asked.append(run)
+
+        def answered(answer: Sequence[Entry] | Exception) -> None:
+            running.asked.remove(run)
+            if running.answered:
+                self.come_late([] if isinstance(answer, Exception) else answer)
+            elif isinstance(answer, HandleClosedException) and self.may_repeat(running, is_repeated):
+                running.reopened = True
+                self.forget(running.ledger)
+                self.ask_for(running, handle.reopened(), run, True)
+            elif isinstance(answer, Exception):
+                self.failed(running, answer)
+            else:
+                self.came(running, handle, answer)
+
+        handle.read(*run, answered)
+
+    def may_repeat(self, running: Parted, is_repeated: bool) -> bool:
+        """Whether a part may be asked for again."""
+        return not is_repeated
+
+    def come_late(self, values: Sequence[Entry]) -> None:
+        """Entries have come of a read that has failed."""
+        for value in values:
+            value.release()
+
+
+class HalvingCaches(RemovalQueue):
+    """The bundled queue with such reads."""
+
+    reads = ReadsOfHalves
 
 
 class PassingCache(TopicCache):

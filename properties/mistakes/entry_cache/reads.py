@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE, ReadLimit
-from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned
+from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned, Run
 from broker_tck.model.entry_cache.reads import Answers, Reads
 from broker_tck.model.entry_cache.releases import ReadsOfReleases
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -226,7 +226,7 @@ of(Reads.kept_when_reopened)(
     instead(
         "from the first",
         "After a closed handle, your cache asks for all entries again; it must ask for what has not come yet.",
-        lambda r, request: 0,
+        lambda r, request: set(),
         seen="RangeEntryCacheImpl of 5.0.1",
     ),
 )
@@ -342,7 +342,7 @@ class JoinedWhileTold(Reads):
     def not_come(self, request: Request, kind: int) -> None:
         """Tell the listeners, and forget the read."""
         super().not_come(request, kind)
-        super().settle(request)
+        super().settle(request.whole)
 
 
 @around(
@@ -373,7 +373,7 @@ look_at("EC-65", "an answer that is empty, or ends early; the reader is told onc
 @around(Reads.come_short, "EC-65", "handed over")
 def too_few_handed_over(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
     """If the storage answers with fewer entries, your cache gives readers too few; it must read the rest, or fail."""
-    request.last = request.pending[0] + n - 1
+    request.last = request.first + n - 1
     reads.come(request)
     return reads.tell()
 
@@ -387,7 +387,8 @@ def nobody_told(come_short: Method, reads: Reads, request: Request, n: int) -> A
 @around(Reads.come_short, "EC-65", "asks for all")
 def all_asked_again(come_short: Method, reads: Reads, request: Request, _n: int) -> Any:
     """If the storage answers with fewer entries, your cache asks for all again; it must ask only for the rest."""
-    return come_short(reads, request, -request.came)
+    reads.keep(request.whole, set())
+    return come_short(reads, request, 0)
 
 
 @around(Reads.come_short, "EC-65", "fails, and keeps them")
@@ -413,23 +414,49 @@ def permits_kept(_come_short: Method, reads: Reads, request: Request, _n: int) -
 class FirstPartAlone(Reads):
     """It asks for the first entry of the rest, and takes that for the rest."""
 
-    def come_short(self, request: Request, n: int) -> Allowed:
+    def rest(self, whole: Request) -> Allowed:
         """Ask for one entry."""
-        first = request.pending[0] + n
-        return super().come_short(request, n)._replace(example=[["asks", *request.order()[:2], first, first]])
+        asks = super().rest(whole)
+        (*does, first, _), *_ = asks.example
+        return asks._replace(example=[[*does, first, first]])
 
-    def part_of_rest_came(self, request: Request) -> Any:
+    def come_in_full(self, request: Request) -> Allowed | None:
         """Give readers what came."""
-        request.last = request.upto
-        self.come(request)
-        return self.tell()
+        request.whole.last = request.last
+        return super().come_in_full(request)
+
+
+@mistake(
+    "EC-65",
+    "a part missing",
+    "If your cache asks for parts of the rest at the same time, it takes the first that comes for all; it must wait.",
+)
+class PartMissing(Reads):
+    """It asks for two parts, and gives readers what came with the first of them."""
+
+    def rest(self, whole: Request) -> Allowed:
+        """Ask for the first entry, and for all others."""
+        asks = super().rest(whole)
+        (*does, first, last), *_ = asks.example
+        parts = [(first, first), (first + 1, last)] if first < last else [(first, last)]
+        return asks._replace(example=[[*does, *run] for run in parts])
+
+    def come_in_full(self, request: Request) -> Allowed | None:
+        """Give readers what came."""
+        whole = request.whole
+        if request is not whole:
+            whole.failed = True
+            gone = {*whole.entries}.difference(whole.came, request.entries)
+            whole.last = min(gone, default=whole.last + 1) - 1
+        self.come(whole)
+        return None
 
 
 @around(Reads.go_on, "EC-65", "the rest cannot be joined")
-def rest_not_joined(go_on: Method, reads: Reads, request: Request, n: int, upto: int) -> None:
+def rest_not_joined(go_on: Method, reads: Reads, whole: Request, parts: list[Run]) -> None:
     """Once a part of a read has come, your cache lets nobody join it; it must until all has come."""
-    go_on(reads, request, n, upto)
-    reads.pending.settled(request)
+    go_on(reads, whole, parts)
+    reads.pending.settled(whole)
 
 
 # ---- The limit of reads in flight
