@@ -7,6 +7,7 @@ from kit import run_subject
 from unusual.ack_timeout import DeadlineHeap, Lives, Recounted
 from unusual.active_cursors import EagerCursors, LoggedCursors, Rows, Treap
 from unusual.bucket_delivery import ArmingBuckets, Errands, OneShelf
+from unusual.delayed_delivery import Eager
 from unusual.entry_cache import CopyingCaches, HalvingCaches, PassingCaches, SegmentedCaches, TableCaches
 
 from broker_tck.properties.engine.subjects import declared
@@ -24,6 +25,7 @@ UNUSUAL = (
     PassingCaches,
     SegmentedCaches,
     TableCaches,
+    Eager,
     ArmingBuckets,
     OneShelf,
     Errands,

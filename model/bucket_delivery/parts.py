@@ -303,12 +303,6 @@ class Timer(timer.WallTimer):
         self.forget(self.reading())
         self.arm_at(self.reading())
 
-    def copy(self) -> Timer:
-        """A timer in the same state."""
-        timer = object.__new__(type(self))
-        vars(timer).update(vars(self), armed=[*self.armed])
-        return timer
-
     def arm_at(self, moment: int) -> None:
         """Arm for a moment, however soon after the last run."""
         self.timeout, self.others = moment, []

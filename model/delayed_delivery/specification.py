@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol
 
 from broker_tck.model.parts.tick import Tick
 from broker_tck.model.parts.timer import WallTimer
-from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined
+from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined, either
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
@@ -180,7 +180,7 @@ class Index(Part):
 
     @rule("DD-30", source=f"{IN_MEMORY}, issue 8689, PR 14740", when=lambda i: i.held)
     def clear(self) -> None:
-        """A clear empties the index, and leaves the timer alone."""
+        """A clear empties the index. It may leave the timer armed."""
         self.hold({})
 
 
@@ -351,14 +351,18 @@ class DelayedDelivery(Reference):
         self.index = self.Index()
         self.memory_estimate = self.MemoryEstimate()
         self.closed = False
+        self.start = config.clock
+        self.unasked = False
+        """Whether the tracker may have brought its timer up to date in the last operation, unasked."""
 
     # ---- Adding
 
     @rule("DD-10", source=IN_MEMORY)
     def add(self, ledger: int, entry: int, at: int) -> bool:
-        """Every accepted add updates the timer; a refused one leaves it alone."""
+        """Every accepted add updates the timer; a refused one may do so."""
         if self.refuses(at):
             self.fixed_delay.refused()
+            self.unasked = True
             return False
         self.memory_estimate.grew = True
         self.index.insert(self.index.stored(ledger, entry), self.buckets.key(at))
@@ -391,9 +395,11 @@ class DelayedDelivery(Reference):
 
     @rule("DD-19", source=f"{ABSTRACT}, PR 10078")
     def has(self) -> bool:
-        """The question whether a message is available updates the timer if the answer is no, and only then."""
+        """The question whether a message is available updates the timer if the answer is no; if yes, it may do so."""
         available = self.available()
-        if not available:
+        if available:
+            self.unasked = True
+        else:
             self.update_timer()
         return available
 
@@ -441,7 +447,28 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.timer.update(self.buckets.wake(self.index.first()) if self.index.held else None, self.buckets.tick)
+        self.unasked = False
+        self.update(self.timer)
+
+    def update(self, timer: WallTimer) -> None:
+        """Bring a timer up to date."""
+        timer.update(self.buckets.wake(self.index.first()) if self.index.held else None, self.buckets.tick)
+
+    def armed(self) -> list[int] | Allowed:
+        """The times of all armed timeouts: as they are, or brought up to date by a call that need not do so."""
+        shown, unasked, self.unasked = self.timer.shown(), self.unasked, False
+        if not (unasked and self.timer.UPDATED_UNASKED):
+            return shown
+        timer = self.timer.copy()
+        self.update(timer)
+        if timer.armed == self.timer.armed:
+            return shown
+        says = f"{self.told(self.timer)} or {self.told(timer)}"
+        return either(shown, timer.shown(), partial(setattr, self, "timer", timer), says)
+
+    def told(self, timer: WallTimer) -> str:
+        """The times of a timer in words, from the start."""
+        return f"[{', '.join(f'{at - self.start:+} ms' for at in timer.armed)}]"
 
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
@@ -470,6 +497,7 @@ class DelayedDelivery(Reference):
         """A clear does not start the detection anew."""
         self.memory_estimate.shrank = True
         self.index.clear()
+        self.unasked = True
 
     @rule("DD-32", source=f"{ABSTRACT}, PR 18000", when=lambda m: m.closed or m.timer.timeout is not None)
     def close(self) -> None:
@@ -484,4 +512,4 @@ class DelayedDelivery(Reference):
 
     def seen(self) -> tuple[int | Undefined, list[int] | Allowed]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count_after_close() if self.closed else self.count(), self.timer.shown()
+        return self.count_after_close() if self.closed else self.count(), self.armed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable
+from typing import ClassVar, Self
 
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Part, rule
@@ -142,6 +143,9 @@ class WallTimer(Timer):
     The times of armed timeouts are shown as the wall clock will show them if it is not set again.
     """
 
+    UPDATED_UNASKED: ClassVar[bool] = True
+    """Whether a tracker may bring it up to date in calls that need not."""
+
     def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
         super().__init__(now, fired)
         self.jumped = 0
@@ -159,6 +163,12 @@ class WallTimer(Timer):
     def reading(self) -> int:
         """The tracker goes by the clock as it is, even if it was set: a message is off by the step at most."""
         return self.now
+
+    def copy(self) -> Self:
+        """A timer in the same state."""
+        timer = object.__new__(type(self))
+        vars(timer).update(vars(self), armed=[*self.armed])
+        return timer
 
     def jump(self, by: int) -> None:
         """Set the clock. What is armed waits as long as before."""
@@ -230,6 +240,8 @@ class BegunAtZero(Timer):
 
 class ReleasedTimer(BegunAtZero, WallTimer):
     """A timer that keeps its distance from the last run, even from one that lies ahead of the clock."""
+
+    UPDATED_UNASKED = False
 
     def remembered(self, last_run: int) -> int:
         return last_run

@@ -218,6 +218,23 @@ class Watchful(OneList):
         return super().__getattribute__(name)
 
 
+class Eager(OneList):
+    """Brings its timer up to date in each call, also if it refuses, has something to hand out, or is cleared."""
+
+    def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
+        accepted = super().add_message(ledger_id, entry_id, deliver_at)
+        self.update()
+        return accepted
+
+    def has_message_available(self) -> bool:
+        self.update()
+        return super().has_message_available()
+
+    def clear(self) -> None:
+        super().clear()
+        self.update()
+
+
 class Hoarder(OneList):
     """The estimate is that of the most that it held since it was empty.
 

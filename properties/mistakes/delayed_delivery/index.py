@@ -93,7 +93,7 @@ of(Index.stored, look="ids of more than 16 or 31 bits")(
         lambda i, ledger, entry: (ledger & (2**64 - 1), entry),
     ),
 )
-of(Index.clear, look="copies, counters or memory that survive; a timeout cancelled or armed by it")(
+of(Index.clear, look="copies, counters or memory that survive; a timer that is taken for disarmed")(
     instead(
         "absent",
         "A clear leaves the messages in your tracker; it must empty the index.",

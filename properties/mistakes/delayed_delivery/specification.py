@@ -64,11 +64,12 @@ def only_the_first_updates(add: Method, m: DelayedDelivery, *message: int) -> bo
     return bool(add(m, *message) if first else without("update_timer", m, add, *message))
 
 
-@around(DelayedDelivery.add, "DD-10", "a refused one as well")
-def a_refused_one_as_well(add: Method, m: DelayedDelivery, *message: int) -> bool:
-    """A refused add updates your tracker's timer; it must leave the timer alone."""
+@around(DelayedDelivery.add, "DD-10", "a refused one disarms")
+def a_refused_one_disarms(add: Method, m: DelayedDelivery, *message: int) -> bool:
+    """A refused add disarms your tracker's timer; it must leave it alone, or bring it up to date."""
     accepted = bool(add(m, *message))
-    m.update_timer()
+    if not accepted:
+        m.timer.disarm()
     return accepted
 
 
@@ -276,14 +277,6 @@ def has_leaves_the_timer(has: Method, m: DelayedDelivery) -> bool:
     return bool(without("update_timer", m, has))
 
 
-@around(DelayedDelivery.has, "DD-19", "a yes as well", was="has_updates_timer: a yes as well")
-def a_yes_as_well(has: Method, m: DelayedDelivery) -> bool:
-    """If a message is available, the question updates your tracker's timer; it must leave the timer alone."""
-    available = bool(has(m))
-    m.update_timer()
-    return available
-
-
 @around(DelayedDelivery.get, "DD-20", "the timer is left alone")
 def get_leaves_the_timer(get: Method, m: DelayedDelivery, most: int) -> Any:
     """A get leaves your tracker's timer as it is; it must update the timer."""
@@ -443,11 +436,11 @@ def tick_updates_the_timer(reset_tick: Method, m: DelayedDelivery, tick: int) ->
     m.update_timer()
 
 
-@around(DelayedDelivery.clear, "DD-30", "updates the timer", was="a clear brings the timer up to date")
-def clear_updates_the_timer(clear: Method, m: DelayedDelivery) -> None:
-    """A clear disarms your tracker's timer; it must leave the timer alone."""
+@around(DelayedDelivery.clear, "DD-30", "takes the timer for armed")
+def clear_takes_the_timer_for_armed(clear: Method, m: DelayedDelivery) -> None:
+    """A clear cancels your tracker's timeout, and the timer counts as armed afterwards; it must not."""
     clear(m)
-    m.update_timer()
+    m.timer.cancel()
 
 
 @around(
