@@ -44,7 +44,7 @@ def test_every_way_that_is_a_clause_has_words_of_its_own() -> None:
     [
         ("DD-02 absent", "Your tracker gives every millisecond a bucket of its own; "),
         ("DD-02 buckets.width_of: always_ten_bits", "Your tracker makes all buckets 1024 ms wide; "),
-        ("DD-27 reset_tick: updates_the_timer", "A new tick updates your tracker's timer; "),
+        ("DD-27 reset_tick: disarms", "A new tick disarms your tracker's timer; "),
         ("DD-24 a firing asks for a read while something is due", "If nothing is due, your tracker asks for nothing "),
     ],
 )

@@ -363,8 +363,9 @@ class Tracker(Part):
         """The tracker never asks for a pause of all deliveries."""
         return False
 
+    @rule("DD-27")
     def reset_tick(self, tick: int) -> None:
-        """Change the tick."""
+        """A new tick leaves the timer alone."""
         self.tick.reset(tick)
 
     def update_timer(self) -> None:

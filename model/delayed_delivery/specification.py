@@ -482,9 +482,11 @@ class DelayedDelivery(Reference):
         """The timeout that was cancelled last fires nevertheless; answers whether it asked for a read."""
         return self.timer.stale()
 
+    @rule("DD-27")
     def reset_tick(self, tick: int) -> None:
-        """Change the tick."""
+        """A new tick need not update the timer."""
         self.buckets.reset_tick(tick)
+        self.unasked = True
 
     # ---- Memory, clear, close
 

@@ -19,5 +19,5 @@ class Tick(Part):
 
     @rule("DD-27", source="AbstractDelayedDeliveryTracker", when=lambda t, tick: tick != t.tick)
     def reset(self, tick: int) -> None:
-        """A new tick counts from the next use on; it moves no message and leaves the timer alone."""
+        """A new tick counts from the next use on, and moves no message."""
         self.tick = tick

@@ -219,7 +219,7 @@ class Watchful(OneList):
 
 
 class Eager(OneList):
-    """Brings its timer up to date in each call, also if it refuses, has something to hand out, or is cleared."""
+    """Brings its timer up to date whatever is called: an add that it refuses, a clear, a new tick, a question."""
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
         accepted = super().add_message(ledger_id, entry_id, deliver_at)
@@ -232,6 +232,10 @@ class Eager(OneList):
 
     def clear(self) -> None:
         super().clear()
+        self.update()
+
+    def reset_tick_time(self, tick: int) -> None:
+        super().reset_tick_time(tick)
         self.update()
 
 

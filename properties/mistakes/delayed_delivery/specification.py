@@ -429,11 +429,11 @@ class FiringUpdatesTimer(StopsAtFirings):
         return True
 
 
-@around(DelayedDelivery.reset_tick, "DD-27", "updates the timer", was="a new tick brings the timer up to date")
-def tick_updates_the_timer(reset_tick: Method, m: DelayedDelivery, tick: int) -> None:
-    """A new tick updates your tracker's timer; it must leave the timer alone."""
+@around(DelayedDelivery.reset_tick, "DD-27", "disarms")
+def tick_disarms(reset_tick: Method, m: DelayedDelivery, tick: int) -> None:
+    """A new tick disarms your tracker's timer; it must leave it alone, or bring it up to date."""
     reset_tick(m, tick)
-    m.update_timer()
+    m.timer.disarm()
 
 
 @around(DelayedDelivery.clear, "DD-30", "takes the timer for armed")
