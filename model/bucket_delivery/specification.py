@@ -666,8 +666,9 @@ class BucketDelivery(Reference):
         if self.tracker:
             self.tracker.clear()
 
+    @rule("DD-24")
     def advance(self, ms: int) -> list[int]:
-        """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
+        """A firing arms nothing itself."""
         self.now += ms
         return self.tracker.timer.advance(ms) if self.tracker else []
 

@@ -352,8 +352,8 @@ class DelayedDelivery(Reference):
         self.memory_estimate = self.MemoryEstimate()
         self.closed = False
         self.start = config.clock
-        self.unasked = False
-        """Whether the tracker may have brought its timer up to date in the last operation, unasked."""
+        self.updated: WallTimer | None = None
+        """The timer as it is if the tracker has brought it up to date in the last operation, unasked."""
 
     # ---- Adding
 
@@ -362,7 +362,7 @@ class DelayedDelivery(Reference):
         """Every accepted add updates the timer; a refused one may do so."""
         if self.refuses(at):
             self.fixed_delay.refused()
-            self.unasked = True
+            self.may_update()
             return False
         self.memory_estimate.grew = True
         self.index.insert(self.index.stored(ledger, entry), self.buckets.key(at))
@@ -398,7 +398,7 @@ class DelayedDelivery(Reference):
         """The question whether a message is available updates the timer if the answer is no; if yes, it may do so."""
         available = self.available()
         if available:
-            self.unasked = True
+            self.may_update()
         else:
             self.update_timer()
         return available
@@ -447,32 +447,56 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.unasked = False
+        self.updated = None
         self.update(self.timer)
 
     def update(self, timer: WallTimer) -> None:
         """Bring a timer up to date."""
         timer.update(self.buckets.wake(self.index.first()) if self.index.held else None, self.buckets.tick)
 
+    def may_update(self) -> None:
+        """The tracker may bring its timer up to date, unasked."""
+        if self.timer.UPDATED_UNASKED:
+            self.updated = self.timer.copy()
+            self.update(self.updated)
+
     def armed(self) -> list[int] | Allowed:
         """The times of all armed timeouts: as they are, or brought up to date by a call that need not do so."""
-        shown, unasked, self.unasked = self.timer.shown(), self.unasked, False
-        if not (unasked and self.timer.UPDATED_UNASKED):
+        shown, updated, self.updated = self.timer.shown(), self.updated, None
+        if updated is None or updated.armed == self.timer.armed:
             return shown
-        timer = self.timer.copy()
-        self.update(timer)
-        if timer.armed == self.timer.armed:
-            return shown
-        says = f"{self.told(self.timer)} or {self.told(timer)}"
-        return either(shown, timer.shown(), partial(setattr, self, "timer", timer), says)
+        says = f"{self.told(self.timer)} or {self.told(updated)}"
+        return either(shown, updated.shown(), partial(setattr, self, "timer", updated), says)
 
     def told(self, timer: WallTimer) -> str:
         """The times of a timer in words, from the start."""
         return f"[{', '.join(f'{at - self.start:+} ms' for at in timer.armed)}]"
 
-    def advance(self, ms: int) -> list[int]:
-        """Move the clock; timers fire on the way. Answers the times at which a firing asked for a read."""
-        return self.timer.advance(ms)
+    @rule("DD-24")
+    def advance(self, ms: int) -> list[int] | Allowed:
+        """A firing need not update the timer."""
+        updated = self.timer.copy()
+        fired = self.timer.advance(ms)
+        if not (fired and self.timer.UPDATED_UNASKED):
+            return fired
+        also = self.advance_updating(updated, ms)
+        if also == fired:
+            self.updated = updated
+            return fired
+
+        def follow(seen: list[int]) -> None:
+            self.timer = self.timer if seen == fired else updated
+
+        return Allowed([fired, also].__contains__, follow, fired, f"{fired} or {also}")
+
+    def advance_updating(self, timer: WallTimer, ms: int) -> list[int]:
+        """Move the clock of a timer that each firing updates; answers the times of the firings."""
+        until, fired = timer.now + ms, list[int]()
+        while timer.armed and timer.armed[0] <= until:
+            fired += timer.advance(max(timer.armed[0] - timer.now, 0))
+            self.update(timer)
+        timer.advance(until - timer.now)
+        return fired
 
     def jump(self, by: int) -> None:
         """Set the clock, forwards or back; no timer fires."""
@@ -486,7 +510,7 @@ class DelayedDelivery(Reference):
     def reset_tick(self, tick: int) -> None:
         """A new tick need not update the timer."""
         self.buckets.reset_tick(tick)
-        self.unasked = True
+        self.may_update()
 
     # ---- Memory, clear, close
 
@@ -499,7 +523,7 @@ class DelayedDelivery(Reference):
         """A clear does not start the detection anew."""
         self.memory_estimate.shrank = True
         self.index.clear()
-        self.unasked = True
+        self.may_update()
 
     @rule("DD-32", source=f"{ABSTRACT}, PR 18000", when=lambda m: m.closed or m.timer.timeout is not None)
     def close(self) -> None:

@@ -115,7 +115,7 @@ class Timer(Part):
 
     @rule("DD-24", source=f"{TRACKER}, PR 26012")
     def fire(self, deadline: int) -> None:
-        """A firing asks for a read and forgets its own timeout; it arms nothing itself."""
+        """A firing asks for a read and forgets its own timeout."""
         self.ran()
         if deadline == self.timeout:
             self.timeout = self.target = None

@@ -219,7 +219,7 @@ class Watchful(OneList):
 
 
 class Eager(OneList):
-    """Brings its timer up to date whatever is called: an add that it refuses, a clear, a new tick, a question."""
+    """Brings its timer up to date whatever is called: an add that it refuses, a clear, a new tick, a firing."""
 
     def add_message(self, ledger_id: int, entry_id: int, deliver_at: int) -> bool:
         accepted = super().add_message(ledger_id, entry_id, deliver_at)
@@ -237,6 +237,12 @@ class Eager(OneList):
     def reset_tick_time(self, tick: int) -> None:
         super().reset_tick_time(tick)
         self.update()
+
+    def fired(self, timeout: Timeout) -> bool:
+        fired = super().fired(timeout)
+        if fired:
+            self.update()
+        return fired
 
 
 class Hoarder(OneList):

@@ -386,47 +386,21 @@ of(DelayedDelivery.advance, breaks="DD-24")(
 )
 
 
-class StopsAtFirings(DelayedDelivery):
-    """The clock stops at each firing; :meth:`fired` may do more, or swallow it."""
-
-    def fired(self) -> bool:
-        """Whether the firing asks for a read."""
-        return True
-
-    def advance(self, ms: int) -> list[int]:
-        """Move the clock from firing to firing."""
-        until, asked = self.timer.now + ms, []
-        while self.timer.armed and self.timer.armed[0] <= until:
-            times = super().advance(max(self.timer.armed[0] - self.timer.now, 0))
-            asked += times if self.fired() else []
-        return asked + super().advance(until - self.timer.now)
-
-
 @mistake(
     "DD-24",
     "a firing asks for a read while something is due",
     "If nothing is due, your tracker asks for nothing when its timer fires; it must ask for a read.",
 )
-class FiringLooksFirst(StopsAtFirings):
+class FiringLooksFirst(DelayedDelivery):
     """A firing for nothing is kept quiet."""
 
-    def fired(self) -> bool:
-        """While something is due."""
-        return self.available()
-
-
-@mistake(
-    "DD-24",
-    "a firing brings the timer up to date",
-    "A firing updates your tracker's timer; it must arm nothing itself.",
-)
-class FiringUpdatesTimer(StopsAtFirings):
-    """A firing arms the next timeout itself."""
-
-    def fired(self) -> bool:
-        """Update the timer."""
-        self.update_timer()
-        return True
+    def advance(self, ms: int) -> list[int]:
+        """Move the clock from firing to firing."""
+        until, asked = self.timer.now + ms, []
+        while self.timer.armed and self.timer.armed[0] <= until:
+            times = self.timer.advance(max(self.timer.armed[0] - self.timer.now, 0))
+            asked += times if self.available() else []
+        return asked + self.timer.advance(until - self.timer.now)
 
 
 @around(DelayedDelivery.reset_tick, "DD-27", "disarms")
