@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import deepcopy
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from broker_tck.model.entry_cache.entries import Cached, Count
 from broker_tck.model.entry_cache.readers import (
@@ -92,6 +92,9 @@ class Answers(Part):
 
 class Reads(Part):
     """Reads of the entries of all topics, within a limit."""
+
+    PARTS: ClassVar[str] = "parts of it"
+    """What may be asked for in place of the whole rest, in words."""
 
     def __init__(self, model: EntryCaches) -> None:
         self.model = model
@@ -288,7 +291,7 @@ class Reads(Part):
             self.go_on(whole, [(first, last) for *_, first, last in told])
 
         example = [[*asks, *run] for run in rest]
-        return Allowed(permits, follow, example, f"{example}, or parts of it")
+        return Allowed(permits, follow, example, f"{example}, or {self.PARTS}")
 
     def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
         """Whether some runs, in ascending order, are parts of the rest that do not overlap."""

@@ -104,6 +104,8 @@ def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list
 class ReadsOfReleases(Reads):
     """What the storage raises goes up to who called, as it does in Java: nobody counts with it on the way."""
 
+    PARTS = "a part that it begins with"
+
     def raised(self, request: Request) -> None:
         raise Thrown
 
