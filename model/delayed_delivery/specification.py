@@ -475,9 +475,10 @@ class DelayedDelivery(Reference):
     @rule("DD-24")
     def advance(self, ms: int) -> list[int] | Allowed:
         """A firing need not update the timer."""
-        updated = self.timer.copy()
+        fires = self.timer.UPDATED_UNASKED and self.timer.fires_within(ms)
+        updated = self.timer.copy() if fires else None
         fired = self.timer.advance(ms)
-        if not (fired and self.timer.UPDATED_UNASKED):
+        if updated is None:
             return fired
         also = self.advance_updating(updated, ms)
         if also == fired:

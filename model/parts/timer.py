@@ -102,6 +102,10 @@ class Timer(Part):
 
     # ---- Firing
 
+    def fires_within(self, ms: int) -> bool:
+        """Whether a timeout fires in the next milliseconds."""
+        return bool(self.armed) and self.armed[0] <= self.now + ms
+
     def advance(self, ms: int) -> list[int]:
         """Move the clock; timeouts fire on the way. Answers the times of the firings, each of which asks for a read."""
         fired, until = [], self.now + ms
