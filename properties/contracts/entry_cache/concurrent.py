@@ -102,11 +102,14 @@ def plain(config: Config) -> Config:
 
 def fingerprint(model: EntryCaches) -> Hashable:
     """What is cached and queued, and how far each call is."""
-    return state_of(model, sorted(model.under_way.items()))
+    return fingerprint_with(model, sorted(model.under_way.items()))
 
 
-def state_of(model: EntryCaches, calls: Sequence[tuple[int, Call]]) -> Hashable:
-    """The same of some calls. Entries, and caches that were closed, are told apart by their first places."""
+def fingerprint_with(model: EntryCaches, calls: Sequence[tuple[int, Call]]) -> Hashable:
+    """What is cached and queued, and how far each of these calls is.
+
+    Entries, and caches that were closed, are told apart by their first places.
+    """
     numbers: dict[Cached, int] = {}
     places: dict[Cache, int] = {cache: i for i, cache in enumerate(model.caches)}
 

@@ -12,9 +12,9 @@ from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.properties.contracts.entry_cache.concurrent import (
     LARGEST,
     MOST_REQUEUED,
+    fingerprint_with,
     happens,
     mark,
-    state_of,
     unmarked,
 )
 from broker_tck.properties.contracts.entry_cache.configs import has_exact_goal
@@ -95,7 +95,7 @@ def fingerprint(model: EntryCaches) -> Hashable:
     inner = [(thread, call.inner) for thread, call in calls if call.inner]
     manager, store = model.manager, model.store
     counters = store.total, store.inserted, store.evicted, manager.passes, manager.pass_awaits, manager.waiting
-    return managed, counters, state_of(model, inner)
+    return managed, counters, fingerprint_with(model, inner)
 
 
 MANAGING = Concurrent(
