@@ -486,7 +486,8 @@ class DelayedDelivery(Reference):
             return fired
 
         def follow(seen: list[int]) -> None:
-            self.timer = self.timer if seen == fired else updated
+            if seen != fired:
+                self.timer = updated
 
         return Allowed([fired, also].__contains__, follow, fired, f"{fired} or {also}")
 
@@ -530,7 +531,7 @@ class DelayedDelivery(Reference):
     def close(self) -> None:
         """A close disarms the timer, and may be repeated; the count after it is not specified."""
         self.timer.close()
-        self.index.held = {}
+        self.index.held = {}  # the number stays: some releases still tell it
         self.closed = True
 
     def count_after_close(self) -> int | Undefined:
