@@ -611,7 +611,8 @@ def test_race_is_made_shorter_until_enough_schedules_were_tried(monkeypatch: pyt
     told: list[int] = []
     monkeypatch.setattr(reduce, "MOST_SCHEDULES", 10)
     reducer = Reducer(found.races[Promise.REST], searcher.likewise, lambda so_far: told.append(so_far.schedules))
-    assert replay_text((race := reducer.reduced()).program, race.seen.schedule) != SHORTEST
+    race = reducer.reduced()
+    assert replay_text(race.program, race.seen.schedule) != SHORTEST
     assert len(told) > 1
     assert told == sorted(told)
     assert told[-2] < 10 <= told[-1]

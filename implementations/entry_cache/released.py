@@ -61,14 +61,18 @@ def pending_reads(*since: int, profile: str) -> Boxed:
 
 OF_MANAGER = {
     f"{IN_JAVA}impl.ManagedLedgerFactoryMBeanImpl": (
-        *("recordCacheInsertion", "recordNumberOfCacheEntriesEvicted", "recordCacheEviction"),
+        "recordCacheInsertion",
+        "recordNumberOfCacheEntriesEvicted",
+        "recordCacheEviction",
     ),
     f"{IN_JAVA}impl.ManagedLedgerImpl": ("getName", "getConfig", "getLogger", "getManagedLedgerInterceptor"),
     "org.apache.bookkeeper.common.util.OrderedScheduler": ("execute",),
 }
 """The classes around a manager of caches that are too large to make, and what each is called for."""
 ON_ITS_OWN = {"reads": False, "steps": False}
+"""What threads do not ask a manager for: reads that a storage answers, and single steps."""
 WITH_QUEUE = (f"{IN_JAVA}impl.cache.RangeCache", COUNT.replace("/", "."), *VALUES)
+"""The classes that have points too since 4.2: the caches evict from a queue that all share."""
 
 
 def cache_manager(line: Line, woven: tuple[str, ...] = (), timed: tuple[str, ...] = ()) -> Boxed:
@@ -91,7 +95,7 @@ MANAGERS = (
     cache_manager(Line((4, 2), "pip-430", ON_ITS_OWN), WITH_QUEUE),
     cache_manager(Line((5, 0, 1), "pip-430-5.0", ON_ITS_OWN), WITH_QUEUE),
 )
-"""Of some releases before 4.0.6 no read finds what their manager has inserted; the others were not run."""
+"""There is none from 3.0.6 to 4.0.5: in some of these releases no read finds what was inserted; some were not run."""
 
 KINDS = (
     Kind(

@@ -102,7 +102,7 @@ class WeavingLoader(Loader):
             self.named(name)
 
     def changed(self, tree: Any) -> bytes:
-        """A class as it is held, with points if it is to have some."""
+        """A class as it is held; the woven ones have points."""
         if str(tree.name) in self.woven:
             self.weaver.weave(tree)
         return super().changed(tree)

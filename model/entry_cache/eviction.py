@@ -147,12 +147,13 @@ class Passes(Part):
 
 
 class Manager(Part):
-    """The largest size of all caches, the watermark below it, and at most one pass that awaits its turn."""
+    """The largest size of all caches, the watermark below it, and the passes that await their turn."""
 
     def __init__(self, config: Config) -> None:
         self.max_size = config.max_size
         self.watermark = config.watermark
         self.pass_awaits = False
+        """Whether a pass counts as ordered: no other is ordered then."""
         self.waiting = 0
         """Number of passes that await their turn; more than one only if calls overlap."""
         self.passes = 0

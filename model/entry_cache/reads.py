@@ -109,7 +109,10 @@ class Reads(Part):
         self.failed: dict[Reader, None] = {}
         """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
         self.other: EntryCaches | None = None
-        """The model if a read has failed that seems to go on: both ask for the same. What is held tells which it is."""
+        """The model as it is if a read has failed, and not gone on: either way the storage is asked for the same.
+
+        The values that are held tell which it is.
+        """
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -357,7 +360,7 @@ class Reads(Part):
         self.ask(again)
 
     def may_repeat(self, request: Request) -> Allowed:
-        """A part of a read is repeated that was asked for before another part was; or the read fails."""
+        """A part fails after another part of its read was repeated: it may be repeated as well, or the read fails."""
         asks = [["asks", *request.order()[:4]]]
 
         def follow(_: list[list[Any]]) -> None:

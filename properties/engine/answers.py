@@ -87,13 +87,14 @@ class AnswerChanged(Exception):
 class HandedOut:
     """The lists that a subject has handed out. Whoever has one may read it until long after the next call.
 
-    A get looks at the last list only, and at its own, which may have been handed out before.
+    A get compares only the last list and its own, which may have been handed out before, so that it costs no more if
+    there were many gets.
     """
 
     def __init__(self) -> None:
         self.last = 0
         self.given: dict[int, tuple[list[Any], list[Any]]] = {}
-        """By its identity, each list with a copy."""
+        """By its identity, each list with a copy. No other list gets this identity, as each is kept here."""
 
     def listed(self, said: Any) -> Any:
         """The next answer, see :func:`listed`. Raises AnswerChanged if a list is not what it was."""
@@ -106,7 +107,7 @@ class HandedOut:
         return answer
 
     def compare(self, *lists: int) -> None:
-        """Raise AnswerChanged if one of some lists is not what it was; one that is not known is."""
+        """Raise AnswerChanged if one of these lists, of those that were handed out, is not what it was."""
         for given, copy in filter(None, map(self.given.get, lists)):
             if given != copy:
                 raise AnswerChanged("a list that a get handed out is another one now")

@@ -124,7 +124,7 @@ class ClientAdapter(ManualTimer):
         self.ahead += by
 
     def fail(self) -> None:
-        """The next request throws, or every second time the callback."""
+        """The next request throws; every second time the callback throws in its place."""
         self.failing = True
 
     def inside(self, operation: Operation) -> None:

@@ -74,8 +74,10 @@ class Concurrent:
     steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)
     """How calls go in steps: given the model, the operation and the thread."""
     fingerprint: Callable[[Any], Hashable] | None = None
-    """All of a model's state that matters to what may come, calls under way included; None: it is not known.
-    Which calls these are, and so with what they were made, is known without it."""
+    """All of a model's state that matters to what may come, with how far each call under way is; None: it is not known.
+
+    It need not say which calls these are, and with what they were called: the judge knows.
+    """
     hint: Hint | None = None
     fits: Callable[[Operation, Any, Any], bool] = lambda operation, model, capabilities: True
     """Whether an operation may be in a program, given the model and the capabilities, whatever other threads do."""

@@ -278,7 +278,7 @@ class Contract:
         """The tags of the operations that a subject with some capabilities cannot be asked for."""
         return frozenset(tag_of(kind) for kind in kinds_of(self.operations) if not able(kind, capabilities))
 
-    @cache  # noqa: B019
+    @cache  # noqa: B019 - the contracts are few, and stay
     def drawn_at_edges(self, capabilities: Any) -> tuple[Number, ...]:
         """The numbers of operations that walks draw at their edges."""
         return tuple(number for number in self.numbers(capabilities) if not number.edge.left)

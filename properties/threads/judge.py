@@ -167,7 +167,7 @@ class Judge:
         if state.key is None:
             return state
         known = self.known.setdefault(state.key, state)
-        known.run = known.run or state.run
+        known.run = known.run or state.run  # a model in that state, so that the path need not be run again
         return known
 
     def run(self, state: State) -> State:

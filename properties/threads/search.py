@@ -133,7 +133,7 @@ class Searcher:
                 yield Race(program, seen, verdict)
 
     def likewise(self, program: Program, race: Race) -> tuple[Race | None, int]:
-        """The race of a program that breaks the same promise with the fewest switches, as few as another at most.
+        """The race of a program that breaks the same promise as ``race``, with the fewest switches, at most as many.
 
         Also answers with the number of schedules that were run.
         """

@@ -58,7 +58,7 @@ class Clear(Operation, frozen=True, tag="clear"):
 
 
 class Fail(Operation, frozen=True, tag="fail"):
-    """The next request throws after the callback, or every second time the callback itself; no result."""
+    """The next request throws, after the callback; every second time the callback throws in its place. No result."""
 
     needs = "failing_requests"
 

@@ -20,12 +20,12 @@ class Cursor(Struct, eq=False, weakref=True):
 
     name: str
     number: int
-    """Counted by adds, from 1; 0 for one that was never added. One that is added once more gets another."""
+    """Counted by adds, from 1; 0 for one that was never added. An object that is added once more gets a new number."""
     durable: bool
 
 
 def ended() -> None:
-    """Stands for the weak reference of a number whose object has another one now."""
+    """Replaces the weak reference of a number whose object was added once more, and has a later number now."""
 
 
 class Adapter:
@@ -69,7 +69,7 @@ class Adapter:
         self.container.add(cursor, at)
 
     def back(self, name: str, durable: bool) -> Cursor | None:
-        """The object of a name that was removed, with another number; every second time, and if it is as durable."""
+        """The object of a name that was removed, with a new number: every second time, if it is as durable; or None."""
         self.removed.remove(name)
         cursor = self.made.get(name)
         if cursor is None or cursor.durable != durable or self.added % 2:

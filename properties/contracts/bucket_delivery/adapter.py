@@ -210,7 +210,7 @@ class ToldTwice(Exception):
 
 
 def told_once(told: list[object], result: object) -> None:
-    """Note that a close has ended. Raises ToldTwice if that is known."""
+    """Note that a close has ended. Raises ToldTwice if the subject has told so before."""
     if told:
         raise ToldTwice("the end of a close was told before")
     told.append(result)

@@ -41,7 +41,7 @@ class TimePasses(ExpiringTime):
     """Time passes, in milliseconds."""
 
     def __init__(self, model: BucketDelivery, operation: Operation, thread: int) -> None:
-        super().__init__(model, operation.ms)  # type: ignore[attr-defined]
+        super().__init__(model, operation.ms)  # type: ignore[attr-defined]  # it is an Advance
         self.thread = thread
         shared(model).calls[thread] = self
 
@@ -127,7 +127,7 @@ class Dispatched(Stepping):
         Promise.put_off = None
         before = loading(self.model)
         if self.acted:
-            most = self.operation.most  # type: ignore[attr-defined]
+            most = self.operation.most  # type: ignore[attr-defined]  # only a Get acts again
             self.result = sorted([*self.result, *(self.model.get(most - len(self.result)) or [])])
         else:
             self.result = result_of(self.operation, self.model)

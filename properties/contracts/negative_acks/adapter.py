@@ -49,8 +49,8 @@ class Adapter(ClientAdapter):
 def requests(ids: list[Position], made: list[list[Position]], failed: bool) -> Any:
     """The sizes of the requests of one callback; the requests in full if they are not for the ids of the callback.
 
-    If there are as few as there can be, and none is too large, it does not matter where the ids are cut. If one has
-    ``failed``, it does not matter which others are made (NA-35).
+    If there are as few as there can be, and none is too large, it does not matter where the ids are cut. If one, or the
+    callback, has ``failed``, it does not matter which others are made (NA-35).
     """
     requested = sorted(p for request in made for p in request)
     if not made or (failed and set(requested) <= set(ids) and max(map(len, made)) <= IDS_OF_A_REQUEST):

@@ -40,7 +40,7 @@ def polled(model: NegativeAcks, polls: int) -> int:
 def noted(model: NegativeAcks, nack: Spread) -> Chunks:
     """The chunks that the bucket of a nack has of the message already; none if it does not have the message.
 
-    No walk nacks it with others then: it is said nowhere which of them count.
+    Walks then nack it with these alone, because no rule says which chunks count if two nacks differ.
     """
     key = model.buckets.key(model.clock.reading() + model.delays.delay(nack.redelivery_count))
     return model.buckets.chunks.get(model.buckets.noted(key, (nack.ledger, nack.entry)), ())

@@ -61,7 +61,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shows_kept: bool = True
     """It shows which ids it keeps: it runs in Python, or its method ``collect_garbage`` lets go of all others."""
     chunk_ledgers: bool = False
-    """It takes messages whose chunks are of several ledgers, and not the same ones with each nack."""
+    """It takes messages whose chunks are of several ledgers, and other chunks of a message with a later nack."""
 
 
 class Nack(Operation, frozen=True, tag="nack"):
@@ -172,7 +172,7 @@ class Jump(Operation, frozen=True, tag="jump"):
 
 
 class Fail(Operation, frozen=True, tag="fail"):
-    """The next request throws after the callback, or every second time the callback itself; no result."""
+    """The next request throws, after the callback; every second time the callback throws in its place. No result."""
 
     needs = "failing_requests"
 
