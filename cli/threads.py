@@ -33,7 +33,7 @@ from broker_tck.properties.releases.survey import threads_call
 from broker_tck.properties.report.threads import RaceResult, race_result
 from broker_tck.properties.search.isolation.unloaded import loaded, resolve_unloaded
 from broker_tck.properties.threads.program import replayed
-from broker_tck.properties.threads.races import java_of, races_of, shorter_races
+from broker_tck.properties.threads.races import java_of, search_races, shorter_races
 from broker_tck.properties.threads.reduce import Reducer
 from broker_tck.properties.threads.search import Budget, Searched
 
@@ -195,14 +195,14 @@ def searched(subject: Subject, profile: str | None, budget: Budget, seed: int) -
         tell_if_untried(subject)
     model = subject.contract.model(under)
     with progress(budget.programs or budget.seconds, subject.name) as tell:
-        searcher = races_of(
+        searcher = search_races(
             subject,
             model,
             budget,
             seed,
             lambda so_far, spent: tell(so_far.programs if budget.programs else spent, said(so_far)),
         )
-    with progress(None, f"{subject.name}: making it shorter", "schedules") as tell:
+    with progress(None, f"{subject.name}: making races shorter", "schedules") as tell:
         found = shorter_races(searcher, lambda so_far: tell(so_far.schedules, operations_left(so_far)))
     explorer = java_of(subject).explorer
     races = [race_result(subject, model, explorer, race.program, race.seen.schedule) for race in found.races.values()]

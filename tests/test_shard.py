@@ -120,7 +120,7 @@ def test_process_that_ends_while_it_searches_leaves_its_shard_unfinished(monkeyp
         tell(Searched(programs=2), 0.0)
         os.kill(os.getpid(), 9)
 
-    monkeypatch.setattr(races, "races_of", ends)
+    monkeypatch.setattr(races, "search_races", ends)
     monkeypatch.setattr(process, "refusal", lambda *_: "")
     monkeypatch.setattr("sys.stdin", None)
     why = "time-bucket: its process died of SIGKILL, at program 22"

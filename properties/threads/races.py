@@ -26,7 +26,7 @@ def java_of(subject: Subject) -> JavaFactory | JavaBox:
     return subject.factory
 
 
-def races_of(
+def search_races(
     subject: Subject,
     model: type[Reference],
     budget: Budget,

@@ -19,7 +19,7 @@ from broker_tck.properties.search.isolation.apart import asked_apart
 from broker_tck.properties.search.isolation.guard import FREE, End, Tell
 from broker_tck.properties.search.isolation.unloaded import resolve_unloaded
 from broker_tck.properties.threads.program import Program
-from broker_tck.properties.threads.races import java_of, races_of, shorter_races
+from broker_tck.properties.threads.races import java_of, search_races, shorter_races
 from broker_tck.properties.threads.search import Budget
 from broker_tck.spark_fuzz.driver.manifest import RACES, Manifest, Pair
 from broker_tck.spark_fuzz.store.rows import FIGURE, FINDING, Row
@@ -45,7 +45,7 @@ def race_rows(manifest: Manifest, pair: Pair, numbers: range, parent: Any = None
 
 def rows_of(model: type[Reference], budget: Budget, seed: int, first: int, subject: Subject, tell: Tell) -> list[Row]:
     """Search races in the subject's process."""
-    found = shorter_races(races_of(subject, model, budget, seed, lambda so_far, _: tell(so_far.programs), first))
+    found = shorter_races(search_races(subject, model, budget, seed, lambda so_far, _: tell(so_far.programs), first))
     head = subject.name, model.PROFILE
     rows = [Row(FIGURE, *head, name, count=getattr(found, name)) for name in (*RACES, "failing")]
     for promise, race in found.races.items():
