@@ -23,7 +23,7 @@ public final class Bytes implements InvocationHandler {
         return made(Released.callStatic("io.netty.buffer.Unpooled", "buffer", sizes));
     }
 
-    /** So many bytes. All share what Netty has for none, so there is room for one. */
+    /** So many bytes, with room for one at least: Netty has one object for all buffers without room. */
     static Object of(int size) throws Throwable {
         Object bytes = Released.callStatic("io.netty.buffer.Unpooled", "buffer", Math.max(size, 1));
         return made(Released.call(bytes, "writerIndex", size));

@@ -55,7 +55,7 @@ public final class CacheManager implements Box, InvocationHandler {
         return settings;
     }
 
-    /** A factory that was not made, as that takes a whole client of the storage: it answers with what is set. */
+    /** A factory whose constructor was not run, as it needs a whole client of the storage. It has what is set here. */
     private Object factory(Map<String, Object> config) throws Throwable {
         Object factory = Released.blank(Released.named(IMPL + "ManagedLedgerFactoryImpl"));
         Object later = Proxy.newProxyInstance(
@@ -152,7 +152,7 @@ public final class CacheManager implements Box, InvocationHandler {
         return Released.call(manager, "getEntryCache", ledgers[topic]);
     }
 
-    /** Since 5.0 whoever inserts has an inserter, and only one thread that of the entries which a topic adds. */
+    /** Since 5.0 each thread has an inserter. That of entries that a topic adds is for one thread: none uses it. */
     private static boolean put(Object cache, Object[] a) throws Throwable {
         Object position = Positions.make(a[1], a[2]);
         Object value = value(position, Bytes.of(Values.number(a[3])), Values.number(a[4]));
@@ -166,7 +166,7 @@ public final class CacheManager implements Box, InvocationHandler {
         }
     }
 
-    /** A value. To let go of it is no read; before 4.2 nobody counts reads. */
+    /** A value. Its release does not count as a read; before 4.2 no reads are counted. */
     private static Object value(Object position, Object bytes, int reads) throws Throwable {
         Object value;
         try {
