@@ -510,7 +510,7 @@ class Tracker(Part):
 
     @rule("BD-32", when=lambda t: True)
     def has_closed(self) -> bool:
-        """A close has ended when all calls that change something have ended. It tells so once."""
+        """A close has ended when all calls that change something have ended. The tracker tells this once."""
         return not any(call.owner is self.snapshots for call in self.durable.calls.waiting)
 
 

@@ -320,7 +320,10 @@ class Snapshots(Part):
 
     @rule("BD-13", source="the snapshot's format, PR 19706")
     def about(self, segment: Segment) -> About:
-        """A snapshot lists the positions of each segment, and its first and last time. No later change reaches it."""
+        """A snapshot lists the positions of each segment, and its first and last time.
+
+        It does not change once the storage was given it.
+        """
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
     async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:

@@ -264,8 +264,8 @@ class Reads(Part):
     def come_short(self, request: Request, n: int) -> Allowed:
         """If the storage gives fewer entries, the read fails, or keeps them and asks for the rest.
 
-        It may ask for parts of the rest, one after another or at the same time, and for no entry that it has asked for
-        and has not got yet. It ends when all entries have come, or when a part fails.
+        It may ask for parts of the rest, one after another or at the same time, but not again for an entry that is
+        still to come. It ends when all entries have come, or when a part fails.
         """
         self.keep(request.whole, request.whole.came | {*request.entries[:n]})
         return self.or_fails(request.whole, self.rest(request.whole))

@@ -344,7 +344,7 @@ class Calls(Part):
     def requests(self, ids: list[Position]) -> list[int]:
         """The callback gets the whole set once; as few requests as possible follow, of at most 1,000 ids each.
 
-        What a request was given stays as it is.
+        The ids that a request was given do not change.
         """
         return sizes(ids, REQUEST)
 

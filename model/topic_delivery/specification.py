@@ -611,7 +611,10 @@ class TopicDelivery(Reference):
 
     @rule("TD-44", source="as NA-35 and EC-59")
     def meanwhile(self, view: SubscriptionView, most: int) -> list[Position]:
-        """While a dispatcher is asked to read, a call from any thread comes to its end: no lock is held for it."""
+        """While a dispatcher is asked to read, a call from any thread comes to its end.
+
+        No lock is held that it takes.
+        """
         return self.hand_out(view, most)
 
     @rule("TD-18", source=f"{MANAGER}; T-03", when=lambda m, asked: m.index.held)

@@ -137,7 +137,7 @@ class EndOfAContainerStays(TimeBucketTracker):
 
 @mutant("DD-32", shows="A close that nobody has asked anything before.")
 class PastTimeoutStays(TimeBucketTracker):
-    """A close leaves a timeout armed whose time the clock has passed, as it has if it was set forwards."""
+    """A close leaves a timeout armed if its time has passed, for example because the clock was set forwards."""
 
     def close(self) -> None:
         """Disarm what is ahead, and let go of everything."""
