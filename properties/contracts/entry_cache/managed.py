@@ -106,13 +106,13 @@ class Inserting(Managed):
         self.asks_first = isinstance(self.model.manager, RefusingManager)
         self.agenda = ["looks"] if self.asks_first else []
         """What it does about passes next."""
-        self.space, self.counted = True, False
+        self.has_space, self.counted = True, False
 
     def words(self) -> Sequence[Word]:
         """It looks at the size, orders a pass if one is due and none is ordered, and goes on as an insertion does."""
         if self.agenda:
             return [(*self.agenda[:1],)]
-        if not self.space or self.counted:
+        if not self.has_space or self.counted:
             return []
         return [(*did,) for did in self.choices()] or ([COUNTS] if cast(Putting, self.inner).entry else [])
 
@@ -120,7 +120,7 @@ class Inserting(Managed):
         """Do what a step does."""
         manager, size = self.model.manager, size_of(self.model)
         if did == ["looks"]:
-            self.space = not isinstance(manager, RefusingManager) or manager.has_space(size)
+            self.has_space = not isinstance(manager, RefusingManager) or manager.has_space(size)
             self.agenda = ["marks"] if manager.triggers(size) else []
         elif did == ["marks"]:
             self.agenda = [] if manager.pass_awaits else ["orders"]
@@ -143,17 +143,17 @@ class Inserting(Managed):
 
     def may_end(self, result: Any) -> bool:
         """Whether it may end now with this result."""
-        if self.agenda or self.counted or not self.space:
+        if self.agenda or self.counted or not self.has_space:
             return not self.agenda and result is self.counted
         return result is False and bool(self.inner and self.inner.permits(["ends", False]))
 
     def says(self) -> str:
         """What it may do now, in words."""
-        return cast(Call, self.inner).says() if self.space else "a refusal, as there is no space"
+        return cast(Call, self.inner).says() if self.has_space else "a refusal, as there is no space"
 
     def state(self) -> Hashable:
         """How far it is, its inner call apart."""
-        return self.space, self.counted, (*self.agenda,)
+        return self.has_space, self.counted, (*self.agenda,)
 
 
 class Reading(Managed):
