@@ -48,8 +48,8 @@ class Foreseen:
         self.lines: list[bytes] = []
         self.later: dict[int, Allowed] = {}
         """Results that leave a choice, and may be judged later, by the number of the operation."""
-        self.chosen = False
-        """Whether the model left a choice that must be judged at once."""
+        self.choices: set[int] = set()
+        """The numbers of the operations at which the model left a choice that must be judged at once."""
         self.fresh = fresh
         self.own: Any = None
         """The model that goes along with the subject, once that was needed."""
@@ -66,7 +66,8 @@ class Foreseen:
             self.later[len(self.lines)] = result
         else:
             at_once.append(result)
-        self.chosen |= Allowed in map(type, at_once)
+        if Allowed in map(type, at_once):
+            self.choices.add(len(self.lines))
         return tuple(map(concrete, answer))
 
     def difference(self, adapter: Told, done: list[Operation]) -> Difference | None:
@@ -81,8 +82,11 @@ class Foreseen:
         return None
 
     def reference(self, number: int) -> Any:
-        """What stands for the model at an operation that the subject answered otherwise than the model."""
-        if not self.chosen:
+        """What stands for the model at an operation that the subject answered otherwise than the model.
+
+        Until the subject has chosen otherwise than the model, the lines stand for it.
+        """
+        if self.own is None and number not in self.choices:
             result, *seen = msgspec.json.decode(self.lines[number])
             open_or = (UNDEFINED if each == ANYTHING else each for each in seen)
             return Recorded([Step(self.operations[number], self.later.get(number, result), tuple(open_or))])
