@@ -133,13 +133,14 @@ class Subject:
         self.factory = factory
         self.model = self.subject.contract.model(self.subject.profiles[0])
         self.programs: Callable[[int], Program] = cache(self.program)
-        self.plain = self.searcher(java_of(self.subject).explorer)
+        self.java = java_of(self.subject)
+        self.plain = self.searcher(self.java.explorer)
         self.own: Callable[[int], set[str]] = cache(self.own_histories)
 
     def program(self, number: int) -> Program:
         """Program of a number."""
         choices = SeededChoices(walk_seed(SEED, number))
-        return drawn(self.subject.contract, self.model, self.subject.capabilities, choices)
+        return drawn(self.subject.contract, self.model, self.subject.capabilities, choices, self.java.apart)
 
     def searcher(self, explorer: Any, schedules: int = SCHEDULES) -> Searcher:
         """What searches for races."""
