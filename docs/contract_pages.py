@@ -29,6 +29,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "How eviction works": "entry-cache.md",
         "Reads through the cache": "cache-reads.md",
         "Calls that overlap": "interleavings.md",
+        "A buffer that is left": "leaked-entry.md",
     },
     "bucket-delivery": {
         "How the tracker survives": "bucket-delivery.md",

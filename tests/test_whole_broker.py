@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 REPO = Path(__file__).parents[1]
-NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup", "closed-tracker"]
+NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup", "closed-tracker", "leaked-entry"]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
@@ -67,6 +67,7 @@ def jar_for(java: int, folder: Path) -> None:
         ("closed-consumer", "0, no timer is left; 1, timers are left; 2,"),
         ("lost-wakeup", "0, all messages came in time; 1, messages wait; 2,"),
         ("closed-tracker", "0, no subscription is stuck; 1, one is stuck; 2,"),
+        ("leaked-entry", "0, all buffers are released; 1, one is left; 2,"),
     ],
 )
 def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:
