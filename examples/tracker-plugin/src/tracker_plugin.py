@@ -106,8 +106,9 @@ class SortedListTracker:
         self.held = []
 
     def close(self) -> None:
-        """Disarm."""
+        """Disarm, and let go of everything."""
         self.disarm()
+        self.clear()
 
     # ---- The timer
 
