@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from broker_tck.model.bucket_delivery.specification import BucketDelivery, Tracker
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import Bucket
+from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.properties.contracts.bucket_delivery.operations import Clear, Crash, Reopen
 from broker_tck.properties.engine.operation import Operation
 

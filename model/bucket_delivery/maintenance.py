@@ -27,7 +27,7 @@ from broker_tck.model.reference import Fault
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
-    from broker_tck.model.bucket_delivery.specification import Tracker
+    from broker_tck.model.bucket_delivery.tracker import Tracker
 
 FAULTS = {
     NOT_PERSISTED: "BucketSnapshotPersistenceException",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, cast
 
+from broker_tck.model.bucket_delivery.loading import Loading
 from broker_tck.model.bucket_delivery.maintenance import Maintenance, Recovery
 from broker_tck.model.bucket_delivery.parts import (
     MOST_MERGED,
@@ -20,7 +21,8 @@ from broker_tck.model.bucket_delivery.parts import (
     messages,
     piece_of,
 )
-from broker_tck.model.bucket_delivery.specification import LAST, BucketDelivery, Loading, Sealing, Tracker
+from broker_tck.model.bucket_delivery.sealing import Sealing
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import (
     NOT_PERSISTED,
     OK,
@@ -35,6 +37,7 @@ from broker_tck.model.bucket_delivery.stored import (
     settled,
     started,
 )
+from broker_tck.model.bucket_delivery.tracker import LAST, Tracker
 from broker_tck.model.java_collections import hash_order
 from broker_tck.model.parts.timer import ReleasedTimer
 from broker_tck.model.reference import Fault

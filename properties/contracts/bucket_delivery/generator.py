@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.bucket_delivery.specification import Config as Configured
+from broker_tck.model.bucket_delivery.tracker import Config as Configured
 from broker_tck.properties.contracts.bucket_delivery.messages import FAR, LARGE, Messages, Times
 from broker_tck.properties.contracts.bucket_delivery.operations import (
     AT_ONCE,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from broker_tck.model.bucket_delivery.specification import BucketDelivery, Config
+from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import Position
+from broker_tck.model.bucket_delivery.tracker import Config
 from broker_tck.properties.contracts.bucket_delivery.operations import Add, Clear, Contains, Fill, Mark
 from broker_tck.properties.engine.choices import Choices, one_of, weighted
 from broker_tck.properties.engine.sizes import Sizes

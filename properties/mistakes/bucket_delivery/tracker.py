@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from broker_tck.model.bucket_delivery.loading import Loading
 from broker_tck.model.bucket_delivery.parts import Timer
 from broker_tck.model.bucket_delivery.releases import forget_boundaries
-from broker_tck.model.bucket_delivery.specification import Loading, Sealing, Tracker
+from broker_tck.model.bucket_delivery.sealing import Sealing
 from broker_tck.model.bucket_delivery.stored import Bucket, Index, Segment
+from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.rules import Method
 from broker_tck.properties.mistakes.book import around, instead, look_at, mistake, of
 
