@@ -9,7 +9,7 @@ from broker_tck.implementations.interface.common import Clock, Position
 
 
 class Cursor(Protocol):
-    """A cursor that reads a topic. Two objects of one name may follow each other; a removed one may be added again."""
+    """A cursor that reads a topic. Two objects of one name may follow each other."""
 
     @property
     def name(self) -> str:

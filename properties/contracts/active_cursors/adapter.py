@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 from weakref import ref
@@ -15,17 +15,13 @@ from broker_tck.properties.contracts.active_cursors.operations import Capabiliti
 from broker_tck.properties.engine.answers import described, items_of
 
 
-class Cursor(Struct, eq=False, weakref=True):
+class Cursor(Struct, frozen=True, weakref=True):
     """A cursor object."""
 
     name: str
     number: int
-    """Counted by adds, from 1; 0 for one that was never added. An object that is added once more gets a new number."""
+    """Counted by adds, from 1; 0 for one that was never added."""
     durable: bool
-
-
-def ended() -> None:
-    """Replaces the weak reference of a number whose object was added once more, and has a later number now."""
 
 
 class Adapter:
@@ -36,11 +32,10 @@ class Adapter:
         self.added = 0
         self.made: dict[str, Cursor] = {}
         """The newest object of each name."""
-        self.removed: set[str] = set()
-        """The names that were removed, and not added since."""
-        self.handed: list[Callable[[], Cursor | None]] = []
-        """Weak references to the objects that were added, by number."""
+        self.handed: list[ref[Cursor]] = []
+        """Every object that was added."""
         container = self.container = factory(config, self.clock)
+        self.remove = container.remove_cursor
         self.slowest = container.get_slowest_cursor_position
         self.size = container.size
         self.caches = container.should_cache_added_entry
@@ -52,39 +47,19 @@ class Adapter:
         return self.now
 
     def add(self, name: str, at: Position | None) -> None:
-        """Add an object."""
+        """Add a new object."""
         self.add_object(name, at, False)
 
     def durable(self, name: str, at: Position | None) -> None:
-        """Add an object that is durable."""
+        """Add a new object that is durable."""
         self.add_object(name, at, True)
 
     def add_object(self, name: str, at: Position | None, durable: bool) -> None:
-        """Add a cursor object: a new one, or one that was removed, as a ledger does when consumers come back."""
+        """Make a cursor object and add it."""
         self.added += 1
-        cursor = self.back(name, durable) if name in self.removed else None
-        if cursor is None:
-            cursor = self.made[name] = Cursor(name, self.added, durable)
+        cursor = self.made[name] = Cursor(name, self.added, durable)
         self.handed.append(ref(cursor))
         self.container.add(cursor, at)
-
-    def back(self, name: str, durable: bool) -> Cursor | None:
-        """The object of a name that was removed, with a new number: every second time, if it is as durable; or None."""
-        self.removed.remove(name)
-        cursor = self.made.get(name)
-        if cursor is None or cursor.durable != durable or self.added % 2:
-            return None
-        if cursor.number:
-            self.handed[cursor.number - 1] = ended
-        cursor.number = self.added
-        return cursor
-
-    def remove(self, name: str) -> Any:
-        """Remove a cursor; answers whether the name was there."""
-        removed = self.container.remove_cursor(name)
-        if removed is True:
-            self.removed.add(name)
-        return removed
 
     def update(self, name: str, at: Position | None) -> None:
         """Update a cursor, also one that was never added."""

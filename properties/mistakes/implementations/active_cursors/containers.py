@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
-from weakref import WeakSet
 from zlib import crc32
 
 from broker_tck.implementations.active_cursors.lazy_list import LazyList
@@ -95,27 +94,6 @@ class RemovalsAreInARing(SortedCursors):
         """The place behind the last cursor at the position."""
         self._waiting = 0
         return super().get_number_of_cursors_at_same_position_or_before(cursor)
-
-
-@mutant("CC-02", shows="The object of a removed cursor, added once more.")
-class RemovedForGood(SortedCursors):
-    """Marks an object that is removed, and ignores it when it is added once more."""
-
-    def __init__(self, config: ActiveCursorsConfig, clock: Clock) -> None:
-        super().__init__(config, clock)
-        self._removed: WeakSet[Cursor] = WeakSet()
-
-    def add(self, cursor: Cursor, position: Position | None) -> None:
-        """Add a cursor, unless its object is marked."""
-        if cursor not in self._removed:
-            super().add(cursor, position)
-
-    def remove_cursor(self, name: str) -> bool:
-        """Remove a cursor, and mark its object."""
-        cursor = self.get(name)
-        if cursor is not None:
-            self._removed.add(cursor)
-        return super().remove_cursor(name)
 
 
 @mutant("CC-15", shows="Two passes over the cursors at the same time.")
