@@ -72,7 +72,7 @@ class Known(NamedTuple):
 
 
 AT_AN_EMPTY_INDEX = ("IllegalArgumentException", "NoSuchElementException")
-"""What a look for the first message raises if there is none."""
+"""What an index raises if it is asked for its first message and is empty."""
 KNOWN = (
     Known("T-1", "range-cache", ("4.2.4", "5.0.1"), lambda verdict: verdict.promise is Promise.HINT),
     Known("T-2", "range-cache", ("4.0.8",), lambda verdict: verdict.promise is Promise.REST),

@@ -13,7 +13,7 @@ import org.apache.pulsar.client.api.Schema;
 import org.apache.pulsar.client.api.SubscriptionType;
 
 /**
- * A subscription is stuck until the broker is restarted, because a timer fired while the topic was unloaded.
+ * A subscription is stuck, because a timer fired while the topic was unloaded.
  *
  * <p>The same steps are taken on three topics of one broker. On two of them a debugger pauses the thread that closes
  * the tracker of delayed messages, until the timer has fired: on one before the thread looks for the timer, on one

@@ -95,7 +95,7 @@ MANAGERS = (
     cache_manager(Line((4, 2), "pip-430", ON_ITS_OWN), WITH_QUEUE),
     cache_manager(Line((5, 0, 1), "pip-430-5.0", ON_ITS_OWN), WITH_QUEUE),
 )
-"""There is none from 3.0.6 to 4.0.5: in some of these releases no read finds what was inserted; some were not run."""
+"""The managers of 3.0.6 to 4.0.5 are left out: in some, no read finds what was inserted; the others were not run."""
 
 KINDS = (
     Kind(

@@ -146,7 +146,7 @@ class Tracker(Part):
         return self.held.count() > 0 and self.next_time() <= self.cutoff()
 
     def next_time(self) -> int:
-        """When the first index in memory is due; the last time that there is, if there is none."""
+        """When the first index in memory is due. If memory has no index, this is the latest time."""
         heads = [queue[0][0] for queue in (self.shared, self.mutable.queue) if queue]
         return min(heads, default=LAST)
 

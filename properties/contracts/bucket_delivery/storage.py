@@ -70,7 +70,7 @@ class Durable:
         return self.made
 
     def metadata(self, number: int) -> Any:
-        """What a snapshot says of its segments, copied, or why there is none."""
+        """A copy of what a snapshot says of its segments, or the error with which the call fails."""
         found = self.part(number, 0, slice(None))
         return found if isinstance(found, Exception) else [*map(described, found)]
 

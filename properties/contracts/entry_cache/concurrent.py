@@ -108,7 +108,7 @@ def fingerprint(model: EntryCaches) -> Hashable:
 def fingerprint_with(model: EntryCaches, calls: Sequence[tuple[int, Call]]) -> Hashable:
     """What is cached and queued, and how far each of these calls is.
 
-    Entries, and caches that were closed, are told apart by their first places.
+    An entry, or a closed cache, is identified by the place where it is met first.
     """
     numbers: dict[Cached, int] = {}
     places: dict[Cache, int] = {cache: i for i, cache in enumerate(model.caches)}
