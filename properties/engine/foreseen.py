@@ -31,6 +31,13 @@ def written(value: Any) -> str:
 LINE = msgspec.json.Encoder(enc_hook=written).encode
 
 
+def read(value: Any) -> Any:
+    """What a line has, as a model answers it: the other way of :func:`written`."""
+    if type(value) is list:
+        return [read(each) for each in value]
+    return UNDEFINED if value == ANYTHING else value
+
+
 def outcome(operation: Operation, model: Any) -> tuple[Any, ...]:
     """What a model answers to an operation, and what is seen after it."""
     try:
@@ -87,9 +94,8 @@ class Foreseen:
         Until the subject has chosen otherwise than the model, the lines stand for it.
         """
         if self.own is None and number not in self.choices:
-            result, *seen = msgspec.json.decode(self.lines[number])
-            open_or = (UNDEFINED if each == ANYTHING else each for each in seen)
-            return Recorded([Step(self.operations[number], self.later.get(number, result), tuple(open_or))])
+            result, *seen = read(msgspec.json.decode(self.lines[number]))
+            return Recorded([Step(self.operations[number], self.later.get(number, result), tuple(seen))])
         if self.own is None:
             self.own = self.fresh()
             for operation in self.operations[:number]:
