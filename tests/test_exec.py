@@ -52,9 +52,15 @@ OF_EACH_CONTRACT = {
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(programs, "PATIENCE", 0.2)
+    yield
+    end_all()
+
+
+@pytest.fixture
+def quickly() -> Iterator[None]:
+    """Limits so small that only a test of a program that goes beyond them may have them."""
     with refresh.quickly():
         yield
-    end_all()
 
 
 def named(program: Path, *words: str) -> str:
@@ -326,6 +332,7 @@ def test_program_that_reads_nothing_ends_at_the_first_operation(tmp_path: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("does", ["while True: pass", "lock = threading.Lock(); lock.acquire(); lock.acquire()"])
 def test_program_that_hangs(cli: Cli, tmp_path: Path, does: str) -> None:
     name = saying(tmp_path, f"if message[0] == 'has':\n    {does}\nsay([False, 0, []])")
@@ -348,6 +355,7 @@ def test_error_alone_is_an_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("quickly")
 def test_program_that_takes_too_much_memory(cli: Cli, tmp_path: Path) -> None:
     name = saying(tmp_path, "held = []\nwhile True: held.append(bytearray(2**24))")
     assert found(cli, name)[0] == "MemoryError: it takes too much memory"
