@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 180.0
-"""Seconds after which a wait fails."""
+PATIENCE = 600.0
+"""Seconds after which a wait fails: so many that only what hangs takes them, however busy the machine is."""
 ROUNDS, SHARDS, OPERATIONS, SEED = 3, 2, 12_000, 11
 ELSEWHERE = '''
 """A subject in a module of the current folder."""
@@ -42,11 +43,15 @@ WORKER = "broker_tck.spark_fuzz.worker.process"
 """Shards run in processes of this module, and in forks of theirs."""
 
 
-def eventually(found: Callable[[], T], what: str) -> T:
-    """What is found at last, looking again and again."""
-    for _ in range(round(PATIENCE / 0.02)):
+def eventually(found: Callable[[], T], what: str, driver: Command | None = None) -> T:
+    """What is found at last, looking again and again, but not after the command has ended that makes it."""
+    until = monotonic() + PATIENCE
+    while monotonic() < until:
+        over = driver and driver.ended
         if answer := found():
             return answer
+        if driver and over:
+            raise AssertionError(f"{what}: not before {driver.end()}")
         Event().wait(0.02)
     raise AssertionError(f"{what}: not within {PATIENCE:.0f} seconds")
 

@@ -59,7 +59,7 @@ def test_workers_that_die_change_nothing(reference: Path, start: Start, tmp_path
     store = tmp_path / "store"
     driver = start(*campaign("store", *PROCESSES))
     for number in range(ROUNDS):
-        workers = eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds")
+        workers = eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds", driver)
         kill([workers[0].pid])
     ended = driver.end()
     assert (ended.status, ended.err) == (FOUND, "")
@@ -74,7 +74,7 @@ def test_driver_that_dies_is_resumed_after_the_last_whole_round(
     begin = campaign("store", *PROCESSES)
     for number in range(ROUNDS):
         driver = start(*begin)
-        eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds")
+        eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds", driver)
         driver.kill()
         eventually(lambda: not processes(tmp_path), "the end of what it had started")
         begin = ["fuzz", "resume", "store", *PROCESSES]
@@ -88,7 +88,7 @@ def test_driver_that_dies_is_resumed_after_the_last_whole_round(
 def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Start, run: Run, tmp_path: Path) -> None:
     store = tmp_path / "store"
     driver = start(*campaign("store", *PROCESSES))
-    eventually(lambda: walking(tmp_path), "shards of the first round")
+    eventually(lambda: walking(tmp_path), "shards of the first round", driver)
     with driver.held():
         process = f"process {driver.process.pid} on "
         refused(run("fuzz", "resume", "store", *PROCESSES), process, "`broker-tck watch store` shows its progress")
@@ -100,7 +100,7 @@ def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Sta
     assert stopped < ROUNDS
 
     driver = start("fuzz", "resume", "store", *PROCESSES)
-    eventually(lambda: walking(tmp_path), "shards after that")
+    eventually(lambda: walking(tmp_path), "shards after that", driver)
     ended = driver.interrupt()
     assert (ended.status, ended.out) == (INTERRUPTED, "")
     assert [line for line in ended.err.splitlines() if line] == [f"broker-tck: {GO_ON}", "broker-tck: interrupted"]
@@ -114,7 +114,7 @@ def test_stopped_and_interrupted_campaign_is_resumed(reference: Path, start: Sta
 def test_interrupt_ends_shards_that_would_take_hours(start: Start, tmp_path: Path) -> None:
     limits = ["--rounds", 1, "--shards", 3, "--operations", 10**12]
     driver = start("fuzz", "--store", "store", "--subject", "time-bucket", *limits, *PROCESSES)
-    eventually(lambda: len(walking(tmp_path)) == 2, "two shards")
+    eventually(lambda: len(walking(tmp_path)) == 2, "two shards", driver)
     ended = driver.interrupt()
     assert (ended.status, ended.out) == (INTERRUPTED, "")
     assert [line for line in ended.err.splitlines() if line] == [f"broker-tck: {GO_ON}", "broker-tck: interrupted"]

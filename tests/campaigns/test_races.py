@@ -47,12 +47,12 @@ def test_what_dies_is_done_again_and_counted_once(
 ) -> None:
     store = tmp_path / "store"
     driver = start(*CAMPAIGN)
-    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round")
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round", driver)
     driver.kill()
     assert 1 <= whole(store) < 4
     eventually(lambda: not processes(tmp_path), "the end of what it had started")
     driver = start("fuzz", "resume", "store")
-    kill([eventually(lambda: walking(tmp_path), "a shard")[0].pid])
+    kill([eventually(lambda: walking(tmp_path), "a shard", driver)[0].pid])
     resumed = driver.end()
     assert (resumed.status, resumed.err) == (FOUND, "")
     assert outcome(store) == outcome(ended[0])

@@ -150,15 +150,15 @@ def test_whatever_dies_hangs_or_differs_changes_nothing(
     folder, store, bare = cluster.folder, tmp_path / "store", tmp_path / "bare" / "bin" / "python"
     assert python("-m", "venv", "--without-pip", str(tmp_path / "bare")).returncode == 0
     driver = start(*campaign("--ship", *on(cluster, bare)))
-    eventually(lambda: walking(folder), "a shard")
+    eventually(lambda: walking(folder), "a shard", driver)
     with driver.held():  # so that no round ends before all of this has happened
         kill([walking(folder)[0].pid])
-        kill([eventually(lambda: walking(folder), "a shard after that")[0].parent])  # the Python of the task
+        kill([eventually(lambda: walking(folder), "a shard after that", driver)[0].parent])  # the Python of the task
         running = eventually(lambda: with_java(processes(folder, WORKER)), "Java in a shard")
         kill([executor_of(cluster, running[0])])
         lost = worker_of(cluster, eventually(lambda: walking(folder), "a shard of another executor")[0])
         lost.kill()
-    eventually(lambda: after_rounds(store, 1, folder), "shards after a round")
+    eventually(lambda: after_rounds(store, 1, folder), "shards after a round", driver)
     there = libraries(driver.process.pid)
     assert "libc.so.6" in there
     assert "libjvm.so" not in there, "the driver does not need the subject's Java"
@@ -201,7 +201,7 @@ def test_session_whose_java_dies_is_a_line_and_processes_go_on(
 ) -> None:
     store = tmp_path / "store"
     driver = start(*disturbed("store", "--master", "local[2]"))
-    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round")
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round", driver)
     kill([process.pid for process in processes(tmp_path, "SparkSubmit")])
     ended = driver.end()
     assert (ended.status, ended.out) == (3, "")
@@ -218,7 +218,7 @@ def test_campaign_of_processes_goes_on_by_spark_connect(
 ) -> None:
     store = tmp_path / "store"
     driver = start(*disturbed("store", *PROCESSES))
-    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round")
+    eventually(lambda: after_rounds(store, 1, tmp_path), "shards after a round", driver)
     driver.kill()
     assert whole(store) < DISTURBED
     with ConnectServer(tmp_path / "server", PYSPARK_PYTHON=sys.executable, **variables) as server:
