@@ -31,12 +31,12 @@ def test_harm_is_as_its_page_shows(name: str, words: tuple[str, ...]) -> None:
 
     Times differ from run to run, and so does how many timers are left.
     """
-    command = (sys.executable, str(REPO / "examples" / name / "run.py"), *words)
+    command = (sys.executable, str(REPO / "examples" / "whole_broker" / "run.py"), name, *words)
     done = subprocess.run(command, capture_output=True, text=True, timeout=640, check=False)
     if done.returncode == 2 and not os.environ.get("CI"):
         pytest.skip(done.stderr.strip())
     page = (REPO / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    told = re.search(rf"```console\n\$ python examples/{name}/run\.py\n(.*?)```", page, flags=re.DOTALL)
+    told = re.search(rf"```console\n\$ python examples/whole_broker/run\.py {name}\n(.*?)```", page, flags=re.DOTALL)
     assert told
     assert said(done.stdout) == said(told[1]), done.stderr
     assert done.returncode == 1
