@@ -203,6 +203,12 @@ def test_allowed_answers_are_followed() -> None:
     assert concrete(8) == 8
 
 
+def test_a_list_of_floats_is_not_allowed_where_one_of_whole_numbers_is() -> None:
+    allowed = Allowed([[[1, 2]], []].__contains__, lambda seen: None, [], "one position, or none")
+    assert disallowed(allowed, [[1, 2]]) is None
+    assert disallowed(allowed, [[1.0, 2]]) == Difference(RESULT, "one position, or none", [[1.0, 2]])
+
+
 def test_a_pick_that_fails_is_alike_to_the_same_failure_alone() -> None:
     def fails(answer: int) -> None:
         raise Fault("RuntimeError")

@@ -169,6 +169,19 @@ def test_count_is_a_whole_number(tmp_path: Path, count: str) -> None:
     assert found[1].observed == 0
 
 
+@pytest.mark.parametrize("level", ["operations", "traces"])
+def test_times_in_a_list_are_whole_numbers(tmp_path: Path, level: str) -> None:
+    trace = from_text(TRACE)
+    contract = CONTRACTS["delayed-delivery"]
+    (step,) = record(trace.operations[:1], contract.specification(trace.config))
+    count, armed = step.seen
+    subject = resolve(saying(tmp_path, f"say([True, {count}, {[*map(float, armed)]}])", levels=[level]))
+    found = first_difference(trace.operations, contract.specification(trace.config), subject.fresh(trace.config))
+    assert found
+    assert (found[0], found[1].observed) == (0, 1)
+    assert [*map(type, found[1].seen)] == [float]
+
+
 def test_messages_are_as_the_schema_says(tmp_path: Path) -> None:
     schema = json.loads(fixtures.protocol_schema().read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)

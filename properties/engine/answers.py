@@ -178,6 +178,17 @@ def agree_by_key(want: dict[str, Any], got: Any) -> bool:
     return known and all(agree(value, got[key]) for key, value in want.items())
 
 
+def holds(said: Any, *unwanted: type) -> bool:
+    """Whether a value, as JSON has it, is of an unwanted type, or is a list that holds such a value at any depth.
+
+    To Python, a bool and a float are equal to some whole numbers, and lists of them to lists of those.
+    """
+    if type(said) is not list:
+        return type(said) in unwanted
+    kinds = {*map(type, said)}
+    return not kinds.isdisjoint(unwanted) or (list in kinds and any(holds(each, *unwanted) for each in said))
+
+
 def exact(items: Sequence[Any]) -> bool:
     """Whether there are nothing but numbers and pairs of numbers, of builtin types, which ``==`` may compare."""
     try:

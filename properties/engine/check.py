@@ -15,6 +15,7 @@ from broker_tck.properties.engine.answers import (
     agree_by_key,
     class_name,
     described,
+    holds,
     message_of,
     plain,
 )
@@ -161,11 +162,12 @@ def disallowed(want: Any, got: Any) -> Difference | None:
 def permitted(want: Allowed, given: Any) -> bool:
     """Whether a model allows an answer, as JSON has it, or picks it itself; not one that its judge cannot read.
 
-    An answer is of one kind with what the model picks: a bool is no number, and no answer is no ``False``.
+    An answer is of one kind with what the model picks: a bool is no number, and no answer is no ``False``. No answer
+    holds a float.
     """
     own = plain(want.example)
     try:
-        return type(own) is type(given) and (want.permits(given) or given == own)
+        return type(own) is type(given) and not holds(given, float) and (want.permits(given) or given == own)
     except (LookupError, TypeError, ValueError):
         return False
 

@@ -18,7 +18,7 @@ from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.jvm.unavailable import Unavailable
 from broker_tck.implementations.programs import PATIENCE, Program, how_it_ended
 from broker_tck.model.reference import UNDEFINED
-from broker_tck.properties.engine.answers import Odd, text
+from broker_tck.properties.engine.answers import Odd, holds, text
 from broker_tck.properties.engine.foreseen import ANYTHING
 from broker_tck.properties.engine.operation import Operation, Told
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -338,10 +338,10 @@ def wrong(error: Exception) -> str:
 
 
 def observable(told: Any) -> Any:
-    """An observable as an adapter shows it. A comparison of all stops at what equals a number and is none."""
+    """An observable as an adapter shows it. A comparison of all stops at what equals numbers and is none."""
     if told == ANYTHING:
         return UNDEFINED
-    return Odd(told) if type(told) is bool or type(told) is float else told
+    return Odd(told) if holds(told, bool, float) else told
 
 
 def error_of(result: dict[str, Any]) -> BaseException:
