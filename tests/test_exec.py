@@ -277,6 +277,11 @@ def test_program_of_another_contract_than_is_asked_for(tmp_path: Path) -> None:
         ("say([True])", "with '[true]'; there must be 3 values: result, count, armed"),
         ("say([True, 0, [], []])", "with '[true, 0, [], []]'; there must be 3 values: result, count, armed"),
         ("say(True)", "with 'true'; there must be 3 values: result, count, armed"),
+        ("say([{}])", "with '[{}]', which is not of the protocol: Object missing required field `error`"),
+        ("say([{}, 0, []])", "with '[{}, 0, []]', which is not of the protocol: Object missing required field `error`"),
+        ("say([{'error': 5}])", "which is not of the protocol: Expected `str`, got `int` - at `$.error`"),
+        ("say([{'error': ''}])", "which is not of the protocol: Expected `str` of length >= 1 - at `$.error`"),
+        ("say([{'error': 'E', 'message': 1}])", "which is not of the protocol: Expected `str`, got `int`"),
         ("print('adding', flush=True)", "with 'adding', which is not JSON; standard output belongs to the protocol"),
         ("sys.stdout.buffer.write(b'[\\xff]\\n'); sys.stdout.flush()", "with '[\\xff]', which is not JSON"),
     ],
@@ -360,11 +365,12 @@ def test_hang_that_the_program_tells_of(tmp_path: Path) -> None:
     assert found[1].seen == {"error": "Hang", "message": "no answer within the limit"}
 
 
-def test_error_alone_is_an_answer(tmp_path: Path) -> None:
-    subject = resolve(saying(tmp_path, "say([{'error': 'TypeError', 'message': 'no'}])"))
+@pytest.mark.parametrize(("name", "read"), [("TypeError", "TypeError"), ("Type\0Error", "Type\\0Error")])
+def test_error_alone_is_an_answer(tmp_path: Path, name: str, read: str) -> None:
+    subject = resolve(saying(tmp_path, f"say([{{'error': {name!r}, 'message': 'no'}}])"))
     config = subject.contract.config()
     (step,) = record(from_text("has").operations, subject.fresh(config))
-    assert (step.result, step.seen) == ({"error": "TypeError"}, (None, None))
+    assert (step.result, step.seen) == ({"error": read}, (None, None))
 
 
 @pytest.mark.slow

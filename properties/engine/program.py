@@ -73,6 +73,14 @@ class Header(msgspec.Struct, frozen=True):
     config: Any
 
 
+class Failure(msgspec.Struct):
+    """The result of an operation that ended with an error."""
+
+    error: Annotated[str, Meta(min_length=1)]
+    """The name of the error's class."""
+    message: str = ""
+
+
 class Version(msgspec.Struct):
     """The part of the first line that is read before the rest."""
 
@@ -297,7 +305,10 @@ class Piped(Told):
             raise self._misspoken(f"{shown(line)}; there must be {self._values} values: {names}")
         self._result, *observed = answer
         self._observed = tuple(map(observable, observed))
-        self._error = error_of(self._result) if type(self._result) is dict else None
+        try:
+            self._error = error_of(self._result) if type(self._result) is dict else None
+        except msgspec.ValidationError as error:
+            raise self._misspoken(f"{shown(line)}, {wrong(error)}") from None
 
     def _misspoken(self, what: str) -> Unavailable:
         """An error about an answer that is not of the protocol."""
@@ -345,6 +356,7 @@ def observable(told: Any) -> Any:
 
 
 def error_of(result: dict[str, Any]) -> BaseException:
-    """The error that a program answered with."""
-    name, message = text(str(result.get("error"))), text(str(result.get("message", "")))
+    """The error that a program answered with. Raises ValidationError if it is none."""
+    failure = msgspec.convert(result, Failure)
+    name, message = text(failure.error).replace("\0", "\\0"), text(failure.message)  # no class has a name with \0
     return Hang() if name == "Hang" else type(name, (Exception,), {})(message)
