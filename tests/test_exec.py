@@ -23,6 +23,7 @@ from broker_tck import fixtures
 from broker_tck.implementations import programs
 from broker_tck.implementations.jvm.jars import FOLDER
 from broker_tck.implementations.programs import RUNNING, end_all
+from broker_tck.model.reference import UNDEFINED
 from broker_tck.properties.engine.check import first_difference, record
 from broker_tck.properties.engine.program import Spoken
 from broker_tck.properties.engine.registry import CONTRACTS
@@ -180,6 +181,29 @@ def test_times_in_a_list_are_whole_numbers(tmp_path: Path, level: str) -> None:
     assert found
     assert (found[0], found[1].observed) == (0, 1)
     assert [*map(type, found[1].seen)] == [float]
+
+
+@pytest.mark.parametrize(
+    ("contract", "lacked", "open_ones"),
+    [
+        ("delayed-delivery", "memory_estimate", []),
+        ("topic-delivery", "memory_estimate", ["memory"]),
+        ("topic-delivery", "shows_index", ["index"]),
+        ("bucket-delivery", "shows_buckets", ["buckets", "queues"]),
+    ],
+)
+def test_only_a_capability_leaves_an_observable_open(
+    tmp_path: Path, contract: str, lacked: str, open_ones: list[str]
+) -> None:
+    names = [*CONTRACTS[contract].observables]
+    for able in (False, True):
+        body = f"say([None, *['anything'] * {len(names)}])"
+        declared = {"contract": contract, "profiles": [CONTRACTS[contract].default], "capabilities": {lacked: able}}
+        adapter = resolve(saying(tmp_path, body, **declared)).fresh(CONTRACTS[contract].config())
+        (operation,) = from_text(f"{contract}; adv 1").operations
+        (step,) = record([operation], adapter)
+        for name, seen in zip(names, step.seen, strict=True):
+            assert (seen is UNDEFINED) == (name in open_ones and not able)
 
 
 def test_messages_are_as_the_schema_says(tmp_path: Path) -> None:

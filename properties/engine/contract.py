@@ -202,6 +202,8 @@ class Contract:
     """What is to be said of the numbers that it takes, so that walks can draw them at their edges."""
     ebb: Callable[[Any, Choices, Any], Iterator[Operation]] | None = None
     """Takes everything out, so that it can be filled once more; None: walks do not."""
+    shown_with: Mapping[str, str] = field(default_factory=dict)
+    """The capability that a subject lacks if it does not show an observable, by the name of the observable."""
     units: Mapping[str, Unit] = field(default_factory=dict)
     """The units of observables. Those of results are in :attr:`Operation.unit`."""
     thing: str = "tracker"

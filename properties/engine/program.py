@@ -148,6 +148,14 @@ class Spoken:
         known = {*CONTRACTS[self.contract].capabilities.__struct_fields__, *self.hello.capabilities}
         return {name: value for name, value in declared.items() if name in known}
 
+    @cached_property
+    def shown(self) -> tuple[bool, ...]:
+        """Of each observable, whether it is shown, as the capabilities say."""
+        contract = CONTRACTS[self.contract]
+        capabilities = contract.capabilities(**self.capabilities)
+        needed = map(contract.shown_with.get, contract.observables)
+        return tuple(name is None or getattr(capabilities, name) for name in needed)
+
     @property
     def software(self) -> str:
         """Its name and version, as it says."""
@@ -304,7 +312,7 @@ class Piped(Told):
             names = ", ".join(("result", *CONTRACTS[self._spoken.contract].observables))
             raise self._misspoken(f"{shown(line)}; there must be {self._values} values: {names}")
         self._result, *observed = answer
-        self._observed = tuple(map(observable, observed))
+        self._observed = tuple(map(observable, observed, self._spoken.shown))
         try:
             self._error = error_of(self._result) if type(self._result) is dict else None
         except msgspec.ValidationError as error:
@@ -348,9 +356,9 @@ def wrong(error: Exception) -> str:
     return "which is not JSON; standard output belongs to the protocol"
 
 
-def observable(told: Any) -> Any:
+def observable(told: Any, shown: bool) -> Any:
     """An observable as an adapter shows it. A comparison of all stops at what equals numbers and is none."""
-    if told == ANYTHING:
+    if told == ANYTHING and not shown:
         return UNDEFINED
     return Odd(told) if holds(told, bool, float) else told
 

@@ -65,6 +65,7 @@ BUCKET_DELIVERY = Contract(
         "pending": "The calls to storage and cursor that wait to be ended, in the order in which they were made.",
         "keys": "The cursor's properties: by the range of a bucket, the number of its snapshot.",
     },
+    shown_with={"buckets": "shows_buckets", "queues": "shows_buckets"},
     units={"count": "messages", "queues": ("ready", "growing"), "armed": TIME},
     invariants=INVARIANTS,
     relations=RELATIONS,

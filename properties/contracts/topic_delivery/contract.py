@@ -40,6 +40,7 @@ TOPIC_DELIVERY = Contract(
         "state": "A letter for each view that is not closed: h, a message is available to it; p, its deliveries should "
         "pause; x, it is stale; - otherwise.",
     },
+    shown_with={"memory": "memory_estimate", "index": "shows_index"},
     units={"count": "copies", "memory": "bytes", "armed": TIME, "index": ("buckets", "sets")},
     invariants=INVARIANTS,
     relations=RELATIONS,
