@@ -48,6 +48,12 @@ LEGEND = (
     "operations: made by the walks and by the Hypothesis machine",
 )
 CHECK_EXAMPLES = """\b
+Exit status:
+  0  all subjects conform
+  1  a subject breaks a rule; its failure report names the rule
+  4  no failure was found, but some rules never came up: no walk tested them
+
+\b
 Examples:
   broker-tck check
   broker-tck check --bundled --jobs 2
@@ -76,12 +82,12 @@ Examples:
     multiple=True,
     metavar="R",
     shell_complete=completion.rules,
-    help="Judge only this rule: its findings, and whether it came up. Repeatable.",
+    help="Judge only this rule: its findings, and whether a walk tested it. Repeatable.",
 )
 @click.option(
     "--walks",
     type=click.IntRange(1),
-    help=f"Walks for each subject. Default: {WALKS}; bundled: {SHARED_WALKS}, and more until all rules came up.",
+    help=f"Walks for each subject. Default: {WALKS}; bundled: {SHARED_WALKS}, and more until all rules were tested.",
 )
 @click.option(
     "--examples",
@@ -91,7 +97,7 @@ Examples:
 @click.option(
     "--search",
     type=click.IntRange(1),
-    help="Walks in which to search for a trace of each rule that the subject's profile breaks; the search stops at the "
+    help="Number of walks that search for a trace of each rule that the profile breaks. The search stops at the "
     f"first trace. Default: {DEVIATION_WALKS} walks, and the shortest of {CANDIDATES} traces.",
 )
 @click.option("--seed", type=SEEDS, help="The seed. Default: 0.")
@@ -142,13 +148,10 @@ def check_command(
 
     Without --subject, the check reads the subjects from the table [tool.broker-tck] of the nearest pyproject.toml, in
     this folder or above it. If the table names none, or with --contract or --bundled, the command checks all bundled
-    subjects, each under the profiles that it declares. The table also holds `walks`, `examples`, `seed`, `save`,
-    `contracts` and `jobs`; options on the command line win.
+    subjects, each under the profiles that it declares. The table may also set `walks`, `examples`, `seed`, `save`,
+    `contracts` and `jobs`. An option on the command line replaces what the table says.
 
     1,000 walks of a bundled subject take seconds. A check of all bundled subjects takes less than a minute.
-
-    Exit status 0: all subjects conform. 1: a subject breaks a rule; its failure report names the rule. 4: no failure
-    was found, but some rules never came up; the output lists them.
     """
     settings = Settings() if isolated else settings_of(Path.cwd())
     if html:

@@ -26,8 +26,8 @@ Examples:
 def classpath_command(version: str | None) -> None:
     """Print the class path of an Apache Pulsar release, to compile against.
 
-    It has the jars that the classes under test need, not all jars of a broker. Without a VERSION, it has the kit's own
-    classes, such as the interface of a box for `threads`.
+    The path has the jars that the classes under test need, not all jars of a broker. Without a VERSION, it has the
+    kit's own classes, such as the interface of a box for `threads`.
     """
     if version is None:
         click.echo(CLASSES)

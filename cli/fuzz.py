@@ -193,10 +193,12 @@ def fuzz_command(
 ) -> int | None:
     """Run a campaign: random walks in rounds, on Spark or in processes of this machine.
 
-    Each shard of a round walks every subject, each in its own process. With --threads, it searches races in programs
-    of its own. The store keeps every completed round, and `resume` continues after the last one. The exit status is 1
-    if there is a finding or a shard could not be finished, and 4 if the campaign ran its whole budget and a required
-    rule never came up.
+    A round has shards. Each shard walks every subject, in a process for each. With --threads, each shard searches
+    races instead: it draws programs that no other shard draws. The store keeps every completed round, and `resume`
+    continues after the last one.
+
+    The exit status is 1 if there is a finding, or if a shard could not be finished. It is 4 if the campaign ran its
+    whole budget and a required rule never came up: no walk tested it.
     """
     if context.invoked_subcommand:
         return None

@@ -46,13 +46,13 @@ PYTHON = "python"
 def init_command(folder: Path, name: str, language: str) -> None:
     """Write the files of a first subject.
 
-    In Python they are a plug-in of three files: the subject, its test, and a pyproject.toml.
+    In Python, these are the three files of a plug-in: the subject, its test, and a pyproject.toml.
     NAME is the folder. Project, module and class are named after it: `my-tracker` gives `my_tracker:MyTracker`.
     The generated subject conforms. For delayed-delivery it is a small tracker. For the other contracts it passes each
     call on to a bundled subject; replace these calls with your own code.
 
-    In any other language they are a small tracker for delayed-delivery or negative-acks, and the rig that lets the kit
-    check it.
+    In any other language, these are a small tracker for delayed-delivery or negative-acks, and the rig by which the kit
+    checks it.
     """
     contract, kit = contract_named(name), KITS.get(language)
     texts = files_of(kit, contract) if kit else plugin(contract, names_of(folder.resolve().name))

@@ -93,7 +93,7 @@ def java_options(command: F) -> F:
         is_eager=True,
         expose_value=False,
         callback=environment(CLASSPATH),
-        help="Jars or folders of class files that come before the jars of pulsar-VERSION/CLASS: your own build.",
+        help="Your own build: jars or folders of class files. They come before the jars of pulsar-VERSION/CLASS.",
     )
     return jars_option(classes(command))
 
@@ -107,7 +107,7 @@ def release_options(command: F) -> F:
         is_eager=True,
         expose_value=False,
         callback=environment(REPLACE),
-        help="Checkout of the Go client in place of the source of pulsar-client-go-VERSION/negative-acks: your patch.",
+        help="Your patch of the Go client: its checkout replaces the source of pulsar-client-go-VERSION/negative-acks.",
     )
     return java_options(replace(command))
 

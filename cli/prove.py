@@ -76,9 +76,10 @@ def prove_command(
 ) -> int:
     """Run every known mistake as the subject: a walk must notice it, and its own rule must be named.
 
-    A mistake is a wrong clause of a model, or a broken implementation. The kit stores a failing walk of each, and its
-    reduced trace. It tries both first, and makes up to 1,000 walks if one of them no longer holds. If none of these
-    fails, a stored trace is enough, and the mistake is named. It also looks for a mistake that breaks each invariant.
+    A mistake is a wrong clause of a model, or a broken implementation. For each mistake, the kit has stored a walk that
+    fails and the reduced trace of that walk. The command runs both. If one of them no longer fails, it makes up to
+    1,000 walks. If none of these walks fails, a stored trace that fails is enough, and the output names the mistake.
+    The command also looks for a mistake that breaks each invariant.
 
     The exit status is 1 if a mistake is not noticed, if its own rule is not named, or if a rule has no mistake that
     is noticed.

@@ -74,7 +74,7 @@ Examples:
     default=PROGRAMS,
     show_default=True,
     type=click.IntRange(0),
-    help="Programs of threads for each class that threads can call. 0: search no races.",
+    help="Number of programs that search races, for each class that threads can call. 0: search no races.",
 )
 @click.option(
     "-j",
@@ -98,14 +98,17 @@ def pulsar_command(
 ) -> int:
     """Check each class of Apache Pulsar releases, and search its races.
 
-    Each is checked against its profile and against the specification, in a process of its own. Without a VERSION, the
-    command checks all releases of the page "Pulsar". A VERSION such as client-go-0.19.0 is a release of the Go client,
-    which needs Go. The exit status is 1 if a class does not conform to its own profile, that is, if it does something
-    unknown. It is 4 if some rules never came up. Races do not change it.
+    The command checks each class against its profile and against the specification, in a process of its own. Without
+    a VERSION, it checks all releases of the page "Pulsar". A VERSION such as client-go-0.19.0 is a release of the Go
+    client, which needs Go.
+
+    The exit status is 1 if a class does not conform to its own profile, that is, if it does something unknown. It is 4
+    if some rules never came up: no walk tested them. Races do not change the exit status.
 
     For each rule that a profile breaks, the command searches --walks walks for a trace. The last lines name the rules
     without a trace. With -o, the command writes the page each time a check ends, and stores the results in FILE.jsonl.
-    If you run it again, it makes only the missing checks, and those whose kit, classes or options have changed.
+    If you run it again, it makes only the checks that are missing, and repeats those for which the kit, the classes or
+    the options have changed.
     """
     effort = Effort(walks, programs, seed)
     releases = versions or (*TRIED, *go_clients(contract_name))

@@ -66,8 +66,8 @@ def replay_command(
     give the same. Each subject must agree with the model. The command shows the first difference. To replay a finding
     about an invariant, use --invariant.
 
-    For a folder of regressions, which `check --save` wrote, the command prints a line for each trace and replays it on
-    the subject that the file names. The exit status is 1 if a trace fails.
+    A folder must be one that `check --save` wrote. The command replays each of its traces on the subject that the file
+    names, and prints a line for each. The exit status is 1 if a trace fails.
     """
     folders = [source for source in traces if is_folder(source)]
     if folders:

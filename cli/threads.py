@@ -50,27 +50,27 @@ Examples:
 
 
 BUDGET_OPTIONS = (
-    click.option("--programs", type=click.IntRange(1), help="Number of programs of threads for each subject."),
+    click.option("--programs", type=click.IntRange(1), help="Number of programs that search races, for each subject."),
     click.option(
         "--preemptions",
         default=Budget.preemptions,
         show_default=True,
         type=click.IntRange(0, 5),
-        help="Maximum of preemptions in a schedule.",
+        help="Maximum number of preemptions in a schedule.",
     ),
     click.option(
         "--schedules",
         default=Budget.schedules,
         show_default=True,
         type=click.IntRange(1),
-        help="Maximum of schedules for each program.",
+        help="Maximum number of schedules for each program.",
     ),
     click.option(
         "--drawn",
         default=Budget.drawn,
         show_default=True,
         type=click.IntRange(0),
-        help="Random schedules for each program.",
+        help="Number of random schedules for each program, besides these.",
     ),
 )
 
@@ -133,10 +133,11 @@ def threads_command(
     """Search races of Java classes.
 
     The command draws small programs for two to four threads. A scheduler of the kit runs each program under all
-    schedules with few preemptions. The contract's model judges each history: what was called, and what came back.
-    A race is made shorter, and printed with a line that replays it to the instruction.
+    schedules with few preemptions: switches from one thread to another in the middle of a call. The contract's model
+    judges each history: what was called, and what came back. The command makes a race shorter, and prints it with a
+    command line that replays it instruction by instruction.
 
-    The exit status is 1 if there is a race. With --programs, the same seed has the same result on every machine.
+    The exit status is 1 if there is a race. With --programs, the same seed gives the same result on every machine.
     """
     if html:
         from broker_tck.spark_fuzz.executors.session import need
