@@ -26,13 +26,13 @@ class Allowed(NamedTuple):
 
 
 def either(one: Any, other: Any, taken: Callable[[], None], says: str) -> Allowed:
-    """One answer or the other, each of which may leave a choice; ``taken`` is called if the subject has the other."""
+    """One answer or the other, each of which may leave a choice. If the subject has the other, ``taken`` follows it."""
     first, second = as_allowed(one), as_allowed(other)
 
     def follow(seen: Any) -> None:
         if not first.permits(seen):
-            taken()
             second.follow(seen)
+            taken()
         else:
             first.follow(seen)
 

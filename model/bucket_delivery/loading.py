@@ -84,7 +84,8 @@ class Loading(Part):
         """A load has ended: messages that could not be handed out before may be now."""
         if load is self.load:
             self.tracker.timer.fire_at_once()
-            self.tracker.unasked |= not self.tracker.available()
+            if not self.tracker.available():
+                self.tracker.timer.may_update(self.tracker.update)
 
     @rule("BD-46", source=OWN, needs="calls_under_way", when=lambda s, bucket: not s.placed.has(bucket))
     def has_effect(self, bucket: Bucket) -> bool:

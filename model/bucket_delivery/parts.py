@@ -290,8 +290,11 @@ def messages(buckets: Iterable[Bucket]) -> int:
     return sum(bucket.size for bucket in buckets)
 
 
-class Timer(timer.WallTimer):
+class Timer(timer.TrackerTimer):
     """A timer that can be told to fire at once."""
+
+    fresh = False
+    """Whether its tracker was recovered, and has not brought it up to date since."""
 
     @rule("BD-42")
     def fire_at_once(self) -> None:

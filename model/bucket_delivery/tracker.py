@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -22,7 +21,7 @@ from broker_tck.model.bucket_delivery.stored import (
     started,
 )
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.reference import Allowed, either
+from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Part, rule
 
 LAST = 2**63 - 1
@@ -72,10 +71,6 @@ class Tracker(Part):
         """Buckets that are no longer placed, whose snapshots or keys could not be deleted."""
         self.left: list[Bucket] = []
         """The buckets that lay in their places when it was closed."""
-        self.fresh = False
-        """Whether it was recovered, and its timer has not been brought up to date since."""
-        self.unasked = False
-        """Whether it may have brought its timer up to date in the last operation, unasked."""
         self.empty_memory()
 
     def empty_memory(self) -> None:
@@ -97,10 +92,10 @@ class Tracker(Part):
         position, over = (ledger, entry), self.placed.over(ledger)
         if self.refuses(position, at):
             self.held.refused(position, over)
-            self.unasked = True
+            self.timer.may_update(self.update)
             return False
         if self.held.repeated(position, over):
-            self.unasked = True
+            self.timer.may_update(self.update)
             return True
         index = at, ledger, entry
         self.sealing.take(index, over is not None)
@@ -177,59 +172,34 @@ class Tracker(Part):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is in memory."""
-        self.fresh = self.unasked = False
-        self.update(self.timer)
+        self.timer.must_update(self.update)
 
     def update(self, timer: parts.Timer) -> None:
         """Bring a timer up to date."""
+        timer.fresh = False
         timer.update(self.first(), self.tick.tick)
 
     def first(self) -> int | None:
         """When the first message in memory is due; None if nothing is held."""
         return self.next_time() if self.held.count() > 0 else None
 
-    # ---- The timer may be brought up to date unasked
-
     @rule("BD-48", source="follows from BD-02 and BD-42", when=lambda t: t.held.count() > 0)
     def recovered(self) -> None:
         """After a recovery a tracker may arm its timer for the first index in memory; once asked, it must."""
-        self.fresh = True
-
-    def may_arm(self) -> bool:
-        """Whether the tracker may bring its timer up to date unasked, and the timer is not."""
-        if not (self.fresh or self.unasked):
-            return False
-        first, timer = self.first(), self.timer
-        if timer.armed:
-            return first is None or first != timer.target
-        return first is not None and not timer.passed(first)
+        self.timer.fresh = True
 
     def armed(self) -> list[int] | Allowed:
-        """The times for which timeouts are armed, as they are, or brought up to date."""
-        shown, may_arm, self.unasked = self.timer.shown(), self.may_arm(), False
-        if not may_arm:
-            return shown
-        timer = self.timer.copy()
-        self.update(timer)
-        if timer.armed == self.timer.armed:
-            return shown
-        says = f"{self.told(self.timer)} or {self.told(timer)}"
-        return either(shown, timer.shown(), partial(self.take, timer), says)
-
-    def told(self, timer: parts.Timer) -> str:
-        """The times of a timer in words, from the start."""
-        return f"[{', '.join(f'{at - self.config.clock:+} ms' for at in timer.armed)}]"
-
-    def take(self, timer: parts.Timer) -> None:
-        """The tracker has brought its timer up to date."""
-        self.timer, self.fresh = timer, False
+        """The times for which timeouts are armed."""
+        if self.timer.fresh:
+            self.timer.may_update(self.update)
+        return self.timer.allowed(self.config.clock)
 
     # ---- Handing out
 
     def get(self, most: int) -> list[Position]:
         """Hand out what is due, ``most`` messages at most; nothing while a load is under way."""
         if self.loading.load is not None and not self.loading.load.settled:
-            self.unasked = True
+            self.timer.may_update(self.update)
             return []
         self.move_due()
         given = self.given(most)
@@ -299,7 +269,7 @@ class Tracker(Part):
             bucket.given_up = True
             started(self.delete_when_created(bucket))
         self.empty_memory()
-        self.unasked = True
+        self.timer.may_update(self.update)
 
     @rule("BD-31")
     async def delete_when_created(self, bucket: Bucket) -> None:

@@ -15,8 +15,8 @@ from operator import setitem
 from typing import ClassVar, Protocol
 
 from broker_tck.model.parts.tick import Tick
-from broker_tck.model.parts.timer import WallTimer
-from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined, either
+from broker_tck.model.parts.timer import TrackerTimer
+from broker_tck.model.reference import UNDEFINED, Allowed, Reference, Undefined
 from broker_tck.model.rules import Part, Rule, informative, invariant, rule
 
 LAST = 2**63 - 1
@@ -334,7 +334,7 @@ class DelayedDelivery(Reference):
     """Delayed delivery as specified: time buckets, and a timer that fires when the first bucket becomes due."""
 
     PROFILE = "timebucket-ideal"
-    Timer = WallTimer
+    Timer = TrackerTimer
     Buckets = Buckets
     Index = Index
     MemoryEstimate = MemoryEstimate
@@ -352,8 +352,6 @@ class DelayedDelivery(Reference):
         self.memory_estimate = self.MemoryEstimate()
         self.closed = False
         self.start = config.clock
-        self.updated: WallTimer | None = None
-        """The timer as it is if the tracker has brought it up to date in the last operation, unasked."""
 
     # ---- Adding
 
@@ -362,7 +360,7 @@ class DelayedDelivery(Reference):
         """Every accepted add updates the timer; a refused one may do so."""
         if self.refuses(at):
             self.fixed_delay.refused()
-            self.may_update()
+            self.timer.may_update(self.update)
             return False
         self.memory_estimate.grew = True
         self.index.insert(self.index.stored(ledger, entry), self.buckets.key(at))
@@ -398,7 +396,7 @@ class DelayedDelivery(Reference):
         """The question whether a message is available updates the timer if the answer is no; if yes, it may do so."""
         available = self.available()
         if available:
-            self.may_update()
+            self.timer.may_update(self.update)
         else:
             self.update_timer()
         return available
@@ -447,58 +445,16 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.updated = None
-        self.update(self.timer)
+        self.timer.must_update(self.update)
 
-    def update(self, timer: WallTimer) -> None:
+    def update(self, timer: TrackerTimer) -> None:
         """Bring a timer up to date."""
         timer.update(self.buckets.wake(self.index.first()) if self.index.held else None, self.buckets.tick)
-
-    def may_update(self) -> None:
-        """The tracker may bring its timer up to date, unasked."""
-        if self.timer.UPDATED_UNASKED:
-            self.updated = self.timer.copy()
-            self.update(self.updated)
-
-    def armed(self) -> list[int] | Allowed:
-        """The times of all armed timeouts: as they are, or brought up to date by a call that need not do so."""
-        shown, updated, self.updated = self.timer.shown(), self.updated, None
-        if updated is None or updated.armed == self.timer.armed:
-            return shown
-        says = f"{self.told(self.timer)} or {self.told(updated)}"
-        return either(shown, updated.shown(), partial(setattr, self, "timer", updated), says)
-
-    def told(self, timer: WallTimer) -> str:
-        """The times of a timer in words, from the start."""
-        return f"[{', '.join(f'{at - self.start:+} ms' for at in timer.armed)}]"
 
     @rule("DD-24")
     def advance(self, ms: int) -> list[int] | Allowed:
         """A firing need not update the timer."""
-        fires = self.timer.UPDATED_UNASKED and self.timer.fires_within(ms)
-        updated = self.timer.copy() if fires else None
-        fired = self.timer.advance(ms)
-        if updated is None:
-            return fired
-        also = self.advance_updating(updated, ms)
-        if also == fired:
-            self.updated = updated
-            return fired
-
-        def follow(seen: list[int]) -> None:
-            if seen != fired:
-                self.timer = updated
-
-        return Allowed([fired, also].__contains__, follow, fired, f"{fired} or {also}")
-
-    def advance_updating(self, timer: WallTimer, ms: int) -> list[int]:
-        """Move the clock of a timer that each firing updates; answers the times of the firings."""
-        until, fired = timer.now + ms, list[int]()
-        while timer.armed and timer.armed[0] <= until:
-            fired += timer.advance(max(timer.armed[0] - timer.now, 0))
-            self.update(timer)
-        timer.advance(until - timer.now)
-        return fired
+        return self.timer.advance_and_may_update(ms, self.update)
 
     def jump(self, by: int) -> None:
         """Set the clock, forwards or back; no timer fires."""
@@ -512,7 +468,7 @@ class DelayedDelivery(Reference):
     def reset_tick(self, tick: int) -> None:
         """A new tick need not update the timer."""
         self.buckets.reset_tick(tick)
-        self.may_update()
+        self.timer.may_update(self.update)
 
     # ---- Memory, clear, close
 
@@ -525,7 +481,7 @@ class DelayedDelivery(Reference):
         """A clear does not start the detection anew."""
         self.memory_estimate.shrank = True
         self.index.clear()
-        self.may_update()
+        self.timer.may_update(self.update)
 
     @rule("DD-32", source=f"{ABSTRACT}, PR 18000", when=lambda m: m.closed or m.timer.timeout is not None)
     def close(self) -> None:
@@ -540,4 +496,4 @@ class DelayedDelivery(Reference):
 
     def seen(self) -> tuple[int | Undefined, list[int] | Allowed]:
         """The number of messages, and the times of all armed timeouts."""
-        return self.count_after_close() if self.closed else self.count(), self.armed()
+        return self.count_after_close() if self.closed else self.count(), self.timer.allowed(self.start)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Self
 
-from broker_tck.model.reference import Allowed
+from broker_tck.model.reference import Allowed, either
 from broker_tck.model.rules import Part, rule
 
 TRACKER = "AbstractDelayedDeliveryTracker"
@@ -147,9 +148,6 @@ class WallTimer(Timer):
     The times of armed timeouts are shown as the wall clock will show them if it is not set again.
     """
 
-    UPDATED_UNASKED: ClassVar[bool] = True
-    """Whether a tracker may bring it up to date in calls that need not."""
-
     def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
         super().__init__(now, fired)
         self.jumped = 0
@@ -167,12 +165,6 @@ class WallTimer(Timer):
     def reading(self) -> int:
         """The tracker goes by the clock as it is, even if it was set: a message is off by the step at most."""
         return self.now
-
-    def copy(self) -> Self:
-        """A timer in the same state."""
-        timer = object.__new__(type(self))
-        vars(timer).update(vars(self), armed=[*self.armed])
-        return timer
 
     def jump(self, by: int) -> None:
         """Set the clock. What is armed waits as long as before."""
@@ -233,6 +225,75 @@ class WallTimer(Timer):
         self.armed, self.others = armed, []
 
 
+class TrackerTimer(WallTimer):
+    """A timer that its tracker must bring up to date in some calls, and may bring up to date in others, unasked.
+
+    ``update`` says how the tracker brings a timer up to date. If it may have done so, the subject shows whether it has.
+    """
+
+    UPDATED_UNASKED: ClassVar[bool] = True
+    """Whether the tracker may bring it up to date in calls that need not."""
+
+    def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
+        super().__init__(now, fired)
+        self.updated: Self | None = None
+        """The timer as it is if the tracker has brought it up to date in the last operation, unasked."""
+
+    def must_update(self, update: Callable[[Self], None]) -> None:
+        """The tracker brings the timer up to date."""
+        self.updated = None
+        update(self)
+
+    def may_update(self, update: Callable[[Self], None]) -> None:
+        """The tracker may bring the timer up to date."""
+        if self.UPDATED_UNASKED:
+            self.updated = self.copy()
+            update(self.updated)
+
+    def advance_and_may_update(self, ms: int, update: Callable[[Self], None]) -> list[int] | Allowed:
+        """Move the clock; the tracker may bring the timer up to date at each firing. Answers as :meth:`advance`."""
+        updated = self.copy() if self.UPDATED_UNASKED and self.fires_within(ms) else None
+        fired = self.advance(ms)
+        if updated is None:
+            return fired
+        also = updated.advance_and_update(ms, update)
+        if also == fired:
+            self.updated = updated
+            return fired
+        return either(fired, also, partial(self.become, updated), f"{fired} or {also}")
+
+    def advance_and_update(self, ms: int, update: Callable[[Self], None]) -> list[int]:
+        """Move the clock; the tracker brings the timer up to date at each firing. Answers as :meth:`advance`."""
+        fired, until = list[int](), self.now + ms
+        while self.fires_within(until - self.now):
+            fired += self.advance(max(self.armed[0] - self.now, 0))
+            update(self)
+        self.advance(until - self.now)
+        return fired
+
+    def allowed(self, start: int) -> list[int] | Allowed:
+        """The times of all armed timeouts: as they are, or brought up to date. ``start``: when the trace began."""
+        shown, updated, self.updated = self.shown(), self.updated, None
+        if updated is None or updated.armed == self.armed:
+            return shown
+        says = f"{self.told(start)} or {updated.told(start)}"
+        return either(shown, updated.shown(), partial(self.become, updated), says)
+
+    def told(self, start: int) -> str:
+        """The times of all armed timeouts in words, from the start."""
+        return f"[{', '.join(f'{at - start:+} ms' for at in self.armed)}]"
+
+    def copy(self) -> Self:
+        """A timer in the same state."""
+        timer = object.__new__(type(self))
+        vars(timer).update(vars(self), armed=[*self.armed], updated=None)
+        return timer
+
+    def become(self, other: Self) -> None:
+        """Go on in the state of another timer."""
+        vars(self).update(vars(other))
+
+
 class BegunAtZero(Timer):
     """The timer of the released classes. It begins as if it had run at time 0 and were armed for time 0."""
 
@@ -242,7 +303,7 @@ class BegunAtZero(Timer):
         return tick
 
 
-class ReleasedTimer(BegunAtZero, WallTimer):
+class ReleasedTimer(BegunAtZero, TrackerTimer):
     """A timer that keeps its distance from the last run, even from one that lies ahead of the clock."""
 
     UPDATED_UNASKED = False
