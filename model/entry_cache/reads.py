@@ -7,10 +7,7 @@ entry that a reader was given is an object of its own, which shares its count wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from copy import deepcopy
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from broker_tck.model.entry_cache.entries import Cached, Count
 from broker_tck.model.entry_cache.readers import (
@@ -25,94 +22,33 @@ from broker_tck.model.entry_cache.readers import (
     Request,
     Returned,
     Run,
-    lefts,
     runs,
 )
+from broker_tck.model.entry_cache.short_answers import ShortAnswers
 from broker_tck.model.entry_cache.topics import size_of
-from broker_tck.model.reference import UNDEFINED, Allowed, as_allowed, either
 from broker_tck.model.rules import Part, rule
 
 if TYPE_CHECKING:
     from broker_tck.model.entry_cache.specification import EntryCaches
 
 
-class Answers(Part):
-    """What a read takes from the cache, what becomes of the storage's answer, and how both are counted."""
-
-    def __init__(self) -> None:
-        self.hits_and_misses = [0, 0, 0, 0]
-        """Entries and bytes that were cached, entries and bytes that were not."""
-
-    @rule("EC-45", source="RangeEntryCacheImpl, 2026", needs="reads")
-    def missing(self, reader: Reader, there: Iterable[int]) -> list[Run]:
-        """If a range is cached in part, the storage is asked for missing entries only, once for each run, in order.
-
-        No run waits for another, and the reader is answered when the last one has come or failed.
-        """
-        return runs(self.lacking(reader, there))
-
-    @staticmethod
-    def lacking(reader: Reader, there: Iterable[int]) -> list[int]:
-        """The entries of a range that are not there."""
-        return sorted({*reader.entries}.difference(there))
-
-    @rule("EC-46", source="RangeEntryCacheImpl", needs="reads")
-    def hit(self, entries: int, size: int) -> None:
-        """Hits are counted, by entries and bytes, when the cache is searched."""
-        self.tally(0, entries, size)
-
-    @rule("EC-46", needs="reads")
-    def missed(self, entries: int, size: int) -> None:
-        """Misses are counted, by entries and bytes, when a storage read completes."""
-        self.tally(2, entries, size)
-
-    def tally(self, where: int, entries: int, size: int) -> None:
-        """Count hits or misses."""
-        self.hits_and_misses[where] += entries
-        self.hits_and_misses[where + 1] += size
-
-    @rule("EC-52", source="PendingReadsManager", needs="reads")
-    def determining(self, request: Request) -> list[Reader]:
-        """Only the reader that made a storage read determines the count; those that joined it are not asked."""
-        return [request.creator]
-
-    @rule("EC-47", source="RangeEntryCacheImpl, PR 24623", needs="reads")
-    def populates(self, start: int) -> bool:
-        """The storage's answer is cached only if reads are expected, its lowest entry first.
-
-        The cache asks for expected reads once for each answer.
-        """
-        return start > 0
-
-    @rule("EC-51", source="PendingReadsManager, PR 24623", needs="reads")
-    def in_part(self, entry: int, first: int, last: int) -> bool:
-        """Each of several listeners gets the entries of its own range."""
-        return first <= entry <= last
-
-
 class Reads(Part):
     """Reads of the entries of all topics, within a limit."""
 
-    PARTS: ClassVar[str] = "parts of it"
-    """What may be asked for in place of the whole rest, in words."""
+    ShortAnswers = ShortAnswers
 
     def __init__(self, model: EntryCaches) -> None:
         self.model = model
         self.store = model.store
+        self.retained = model.retained
         self.manager = model.manager
         self.read_counts = model.read_counts
         self.pending = model.pending_reads
         self.limit = model.read_limit
         self.answers = model.answers
+        self.short_answers = self.ShortAnswers(self)
         self.told: list[list[Any]] = []
         """What happened since the last :meth:`tell`."""
-        self.failed: dict[Reader, None] = {}
-        """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
-        self.other: EntryCaches | None = None
-        """The model as it is if a read has failed, and not gone on: either way the storage is asked for the same.
-
-        The values that are held tell which it is.
-        """
         self.evaluated = 0
         """Number of times that a start value was asked for since then."""
 
@@ -150,7 +86,7 @@ class Reads(Part):
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
         self.answers.hit(len(used), sum(cached.size for cached in used))
         for cached in used:
-            self.take_cached(reader, cached)
+            self.retained.take_cached(reader, cached)
         reader.partial = bool(used)
         self.await_all(reader, asked)
 
@@ -225,7 +161,7 @@ class Reads(Part):
     def settle(self, request: Request) -> None:
         """A completed storage read cannot be joined any more, even before its first listener has the answer."""
         self.pending.settled(request)
-        self.keep(request, set())
+        self.retained.keep(request, set())
 
     @rule("RC-04", source="PIP-430", needs="ranks reads", when=lambda r, request: request.creator.cursor != SINGLE)
     def started(self, request: Request) -> int:
@@ -255,83 +191,8 @@ class Reads(Part):
         for reader, first, last in [*request.listeners]:
             for entry, count in counts.items():
                 if self.answers.in_part(entry, first, last):
-                    self.hand_over(reader, entry, count)
+                    self.retained.hand_over(reader, entry, count)
             self.part_came(reader)
-
-    # ---- The storage answers in part
-
-    @rule("EC-65", source="ReadEntryUtils, PR 25280", needs="reads")
-    def come_short(self, request: Request, n: int) -> Allowed:
-        """If the storage gives fewer entries, the read fails, or keeps them and asks for the rest.
-
-        It may ask for parts of the rest, one after another or at the same time, but not again for an entry that is
-        still to come. It ends when all entries have come, or when a part fails.
-        """
-        self.keep(request.whole, request.whole.came | {*request.entries[:n]})
-        return self.or_fails(request.whole, self.rest(request.whole))
-
-    def come_in_full(self, request: Request) -> Allowed | None:
-        """A request is answered. If it was a part of a read, that may ask for more; with its last part it completes."""
-        whole = request.whole
-        if request is not whole:
-            self.keep(whole, whole.came | {*request.entries})
-            if self.pending.rest_of(whole):
-                return self.rest(whole)
-        if not self.pending.parts_of(whole):
-            self.come(whole)
-        return None
-
-    def rest(self, whole: Request) -> Allowed:
-        """The storage is asked for the rest, or for parts of it; perhaps for nothing while other parts are to come."""
-        rest, waits = self.pending.rest_of(whole), bool(self.pending.parts_of(whole))
-        asks = ["asks", *whole.order()[:2]]
-
-        def permits(told: list[list[Any]]) -> bool:
-            parts = [(first, last) for *does, first, last in told if does == asks]
-            return len(parts) == len(told) and (waits or told != []) and self.are_parts(parts, rest)
-
-        def follow(told: list[list[Any]]) -> None:
-            self.go_on(whole, [(first, last) for *_, first, last in told])
-
-        example = [[*asks, *run] for run in rest]
-        return Allowed(permits, follow, example, f"{example}, or {self.PARTS}")
-
-    def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
-        """Whether some runs, in ascending order, are parts of the rest that do not overlap."""
-        within = all(any(r[0] <= first <= last <= r[1] for r in rest) for first, last in parts)
-        return within and all(one[1] < other[0] for one, other in pairwise(parts))
-
-    def go_on(self, whole: Request, parts: list[Run]) -> None:
-        """Ask for parts of the rest. All of it stays one read, which can be joined."""
-        for run in parts:
-            part = Request(whole.creator, run, whole)
-            self.pending.admit(part)
-            self.pending.begin(part)
-
-    def or_fails(self, whole: Request, asks: Allowed) -> Allowed:
-        """A read asks for something, or fails."""
-
-        def permits(told: list[list[Any]]) -> bool:
-            return asks.permits(told) or told == self.failing(whole)
-
-        def follow(told: list[list[Any]]) -> None:
-            if asks.permits(told):
-                self.other = self.failed_alike(whole, told)
-                asks.follow(told)
-
-        return asks._replace(permits=permits, follow=follow, says=f"{asks.says}, or what follows if the read fails")
-
-    def failed_alike(self, whole: Request, told: list[list[Any]]) -> EntryCaches | None:
-        """The model after a failure of a read, if that tells the same; only one that reads again asks for something."""
-        if told and not any(reader.partial for reader, *_ in whole.listeners):
-            return None
-        other, failed = deepcopy((self.model, whole))
-        return other if other.reads.failing(failed) == told else None
-
-    def failing(self, request: Request) -> list[list[Any]]:
-        """What follows if the read fails: all that came is released."""
-        self.not_come(request, BROKEN)
-        return self.tell()
 
     # ---- The storage fails
 
@@ -355,29 +216,14 @@ class Reads(Part):
         request.reopened = whole.reopened = True
         kept = self.kept_when_reopened(whole)
         again = request if kept == whole.came else whole
-        self.keep(whole, kept)
+        self.retained.keep(whole, kept)
         self.pending.forget(whole.cache, whole.ledger)
         self.ask(again)
-
-    def may_repeat(self, request: Request) -> Allowed:
-        """A part fails after another part of its read was repeated: it may be repeated as well, or the read fails."""
-        asks = [["asks", *request.order()[:4]]]
-
-        def follow(_: list[list[Any]]) -> None:
-            self.not_come(request, CLOSED)
-            self.tell()
-
-        return self.or_fails(request.whole, Allowed(asks.__eq__, follow, asks, f"{asks}"))
 
     @rule("EC-54", needs="reads", when=lambda r, request: request.came)
     def kept_when_reopened(self, request: Request) -> set[int]:
         """The repeated read asks for what has not come yet."""
         return request.came
-
-    def keep(self, request: Request, entries: set[int]) -> None:
-        """Some entries of an answer in part are kept, the others released."""
-        self.store.references += len(entries) - len(request.came)
-        request.came = entries
 
     @rule("EC-54", needs="reads")
     def raised(self, request: Request) -> None:
@@ -387,34 +233,11 @@ class Reads(Part):
 
     # ---- Readers are answered
 
-    @rule(
-        "EC-48",
-        source="RangeEntryCacheImpl, PR 24623",
-        needs="reads",
-        when=lambda r, reader, cached: cached.expected_reads,
-    )
-    def take_cached(self, reader: Reader, cached: Cached) -> None:
-        """The cached entry and the returned one share a count, so the reader's release lowers it."""
-        self.hand_over(reader, cached.position[1], cached.expected_reads)
-
-    def hand_over(self, reader: Reader, number: int, count: Count | None) -> None:
-        """A reader has an entry, with a reference of its own."""
-        self.store.references += 1
-        self.obtain(reader, Returned(number, count))
-
-    def obtain(self, reader: Reader, entry: Returned) -> None:
-        """A reader has an entry, which it may have from elsewhere already."""
-        entry.reader = reader
-        if entry.entry in reader.got:
-            self.discard([entry])
-        else:
-            reader.got[entry.entry] = entry
-
     def part_came(self, reader: Reader) -> None:
         """A part of what a reader awaits has come, or failed. With the last one it is answered."""
         reader.awaited -= 1
         if reader.failed:
-            self.failed[reader] = None
+            self.retained.failed[reader] = None
         if reader.awaited:
             return
         if not reader.failed:
@@ -427,41 +250,20 @@ class Reads(Part):
     @rule("EC-45", needs="reads")
     def read_again(self, reader: Reader) -> None:
         """If a missing part fails, the entries obtained are released, and the whole range is read from the storage."""
-        self.release(reader)
+        self.retained.release(reader)
         reader.failed = reader.partial = False
         self.await_all(reader, [(reader.first, reader.last)])
-
-    def references(self) -> int | Allowed:
-        """How many values are referred to. What came may be released when a part fails, or with the last part."""
-        held = self.store.references
-        released = held - sum(len(reader.got) for reader in self.failed)
-        answer = either(held, released, self.release_early, f"{held} or {released}") if released < held else held
-        if self.other is None:
-            return answer
-        other, self.other = self.other, None
-        failed = other.reads.references()
-        says = f"{as_allowed(answer).says or held}, or fewer if the read fails"
-        return either(answer, failed, lambda: self.model.become(other), says)
-
-    def release_early(self) -> None:
-        """What came is released now."""
-        self.discard([entry for reader in self.failed for entry in reader.take_all()])
 
     def give_up(self, reader: Reader) -> None:
         """A part has failed, and nothing else is tried: the reader is told, and what came is released."""
         self.fail(reader)
-        self.release(reader)
-
-    def release(self, reader: Reader) -> None:
-        """A reader of whom a part has failed has nothing any longer."""
-        del self.failed[reader]
-        self.discard(reader.take_all())
+        self.retained.release(reader)
 
     def answer(self, reader: Reader) -> None:
         """A reader is given what it asked for, in the order of the entries."""
         if reader.within:
             for entry in reader.got.values():
-                self.obtain(reader.within, entry)
+                self.retained.obtain(reader.within, entry)
             self.part_came(reader.within)
             return
         entries = reader.listed()
@@ -469,13 +271,8 @@ class Reads(Part):
         self.model.returned[reader.number] = reader
         for entry in entries:
             self.read_counts.pass_by(entry.count, "answered")
-        self.told.append(["answers", reader.number, [e.entry for e in entries], self.counts(entries)])
+        self.told.append(["answers", reader.number, [e.entry for e in entries], self.retained.counts(entries)])
         self.once_more(reader)
-
-    def counts(self, entries: list[Returned]) -> list[Any]:
-        """The counts of entries; anything for one that somebody shares who may have released it, or not."""
-        open_ones = [entry.count for reader in self.failed for entry in reader.got.values() if entry.count]
-        return [UNDEFINED if e.count in open_ones else left for e, left in zip(entries, lefts(entries), strict=True)]
 
     def fail(self, reader: Reader) -> None:
         """A reader gets the answer that its read failed."""
@@ -496,21 +293,9 @@ class Reads(Part):
 
     # ---- Readers let go
 
-    @rule(
-        "RC-07",
-        source="EntryImpl, PR 24623",
-        needs="reads",
-        when=lambda r, entries: any(entry.count for entry in entries),
-    )
-    def discard(self, entries: list[Returned]) -> None:
-        """An entry that was read and discarded counts as read."""
-        for entry in entries:
-            self.free(entry)
-
     def free(self, entry: Returned) -> None:
         """An entry that was returned is freed, and with the last one the reader's permits are."""
-        self.store.references -= 1
-        self.read_counts.pass_by(entry.count, "freed")
+        self.retained.free(entry)
         reader = entry.reader
         if reader and reader.left:
             reader.left -= 1

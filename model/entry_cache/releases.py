@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import ClassVar
 
+from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import Cache, Cached, Lookup, ReadCounts, Removed, Store, add
 from broker_tck.model.entry_cache.eviction import Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Did, Putting
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Run, runs
-from broker_tck.model.entry_cache.reads import Answers, Reads
+from broker_tck.model.entry_cache.reads import Reads
+from broker_tck.model.entry_cache.short_answers import ShortAnswers
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.java_collections import LEAST_BINS, hash_order
 from broker_tck.model.rules import Rule, informative, rule
@@ -101,10 +103,19 @@ def listen(reader: Reader, run: Run, found: list[Request]) -> tuple[Reader, list
     return group, left
 
 
+class OneAfterAnother(ShortAnswers):
+    """The rest is asked for in parts one after another, from the first on."""
+
+    PARTS = "a part that it begins with"
+
+    def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
+        return super().are_parts(parts, rest) and len(parts) == 1 and parts[0][0] == rest[0][0]
+
+
 class ReadsOfReleases(Reads):
     """What the storage raises goes up to who called, as it does in Java: nobody counts with it on the way."""
 
-    PARTS = "a part that it begins with"
+    ShortAnswers = OneAfterAnother
 
     def raised(self, request: Request) -> None:
         raise Thrown
@@ -129,10 +140,6 @@ class ReadsOfReleases(Reads):
         for part in left:
             self.read_left(group, part)
         self.part_came(group)
-
-    def are_parts(self, parts: list[Run], rest: list[Run]) -> bool:
-        """One after another, from the first on."""
-        return super().are_parts(parts, rest) and len(parts) == 1 and parts[0][0] == rest[0][0]
 
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them. If the storage raises, nobody is told."""

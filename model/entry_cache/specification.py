@@ -3,9 +3,10 @@
 Read it from top to bottom. A method under ``@rule`` is a clause: its docstring is the rule, its body says the same in
 code. The methods named as operations are flows: they say which clauses apply, and in which order. The whole has parts,
 each with rules and state of its own: ``entries`` are stored in caches and in the queue, ``eviction`` takes them out,
-``topics`` have ledgers and cursors, ``readers``, ``reads`` and ``read_limit`` say how a read goes, and ``overlapping``
-what calls may do between the steps of others. Rules without a clause are in ``without_clause``. The clauses that each
-release of the broker replaces are in ``releases``.
+``topics`` have ledgers and cursors. ``reads`` says how a read goes, ``readers`` who makes it, ``read_limit`` when it
+begins, ``answers`` what the storage's answer is taken for, ``short_answers`` what follows if that lacks entries, and
+``retained`` what readers hold. ``overlapping`` says what calls may do between the steps of others. Rules without a
+clause are in ``without_clause``. The clauses that each release of the broker replaces are in ``releases``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import (
     Cache,
     Cached,
@@ -30,7 +32,8 @@ from broker_tck.model.entry_cache.eviction import Manager, Passes
 from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Passing, Putting, Removing, Steps
 from broker_tck.model.entry_cache.read_limit import ReadLimit
 from broker_tck.model.entry_cache.readers import CLOSED, SINGLE, WAITS, PendingReads, Reader, lefts
-from broker_tck.model.entry_cache.reads import Answers, Reads
+from broker_tck.model.entry_cache.reads import Reads
+from broker_tck.model.entry_cache.retained import Retained
 from broker_tck.model.entry_cache.topics import Cursors, Ledgers, size_of
 from broker_tck.model.entry_cache.without_clause import WITHOUT_CLAUSE
 from broker_tck.model.reference import UNDEFINED, Allowed, Fault, Reference
@@ -68,6 +71,7 @@ class EntryCaches(Reference):
     PendingReads = PendingReads
     ReadLimit = ReadLimit
     Answers = Answers
+    Retained = Retained
     Reads = Reads
     Putting = Putting
     Getting = Getting
@@ -98,6 +102,7 @@ class EntryCaches(Reference):
         self.pending_reads = self.PendingReads()
         self.read_limit = self.ReadLimit(config)
         self.answers = self.Answers()
+        self.retained = self.Retained(self.store, self.read_counts)
         self.reads = self.Reads(self)
         self.steps = Steps()
         self.under_way: dict[int, Call] = {}
@@ -438,7 +443,7 @@ class EntryCaches(Reference):
     def complete(self, i: int) -> list[list[Any]] | Allowed:
         """A pending storage read completes. If a part of it was asked for, more may follow."""
         request = self.pending_reads.take(i)
-        more = self.reads.come_in_full(request) if request and not request.whole.failed else None
+        more = self.reads.short_answers.come_in_full(request) if request and not request.whole.failed else None
         return more or self.reads.tell()
 
     def short(self, i: int, n: int) -> list[list[Any]] | Allowed:
@@ -450,14 +455,14 @@ class EntryCaches(Reference):
         self.pending_reads.slow.add(request.order()[:2])
         if request.whole.failed:
             return self.reads.tell()
-        return self.reads.come_short(request, n % len(request.entries))
+        return self.reads.short_answers.come_short(request, n % len(request.entries))
 
     def fail(self, i: int, kind: int) -> list[list[Any]] | Allowed:
         """A pending storage read fails."""
         request = self.pending_reads.take(i)
         if request and not request.whole.failed:
             if kind == CLOSED and request.whole.reopened and not request.reopened:
-                return self.reads.may_repeat(request)
+                return self.reads.short_answers.may_repeat(request)
             self.reads.not_come(request, kind)
         return self.reads.tell()
 
@@ -585,5 +590,5 @@ class EntryCaches(Reference):
         sizes = [[len(a.entries), a.size], [len(b.entries), b.size], [len(c.entries), c.size]]
         if self.under_way:
             return sizes, UNDEFINED
-        open_ones = self.reads.failed or self.reads.other
-        return sizes, self.reads.references() if open_ones else self.store.references
+        open_ones = self.retained.failed or self.reads.short_answers.other
+        return sizes, self.reads.short_answers.references() if open_ones else self.store.references

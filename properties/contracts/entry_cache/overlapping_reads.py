@@ -120,7 +120,7 @@ class ReadingCall:
         """A reader has what is cached, and awaits the rest."""
         alone = reader.first == reader.last
         if cached := self.model.looked_up(reader.cache, (reader.ledger, entry), alone):
-            self.reads.take_cached(reader, cached)
+            self.model.retained.take_cached(reader, cached)
             self.model.answers.hit(1, cached.size)
             reader.partial = True
         if entry < reader.last:
@@ -170,7 +170,7 @@ class ReadingCall:
             self.reads.answer(reader)
             return []
         for entry in reader.got.values():
-            self.reads.obtain(reader.within, entry)
+            self.model.retained.obtain(reader.within, entry)
         return [("part_came", reader.within)]
 
     def given_up(self, reader: Reader) -> Agenda:
@@ -183,7 +183,7 @@ class ReadingCall:
 
     def discard(self, came: list[Returned]) -> None:
         """Entries are released unread."""
-        self.reads.discard(came)
+        self.model.retained.discard(came)
 
     # ---- The storage answers
 
@@ -218,7 +218,7 @@ class ReadingCall:
         """One who has joined gets the entries."""
         for entry, count in counts.items():
             if self.model.answers.in_part(entry, first, last):
-                self.reads.hand_over(reader, entry, count)
+                self.model.retained.hand_over(reader, entry, count)
         return self.part_came(reader)
 
     # ---- The storage fails

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from broker_tck.model.entry_cache.answers import Answers
 from broker_tck.model.entry_cache.entries import Count
 from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE, ReadLimit
 from broker_tck.model.entry_cache.readers import BROKEN, SINGLE, PendingReads, Reader, Request, Returned, Run
-from broker_tck.model.entry_cache.reads import Answers, Reads
+from broker_tck.model.entry_cache.reads import Reads
 from broker_tck.model.entry_cache.releases import ReadsOfReleases
+from broker_tck.model.entry_cache.retained import Retained
+from broker_tck.model.entry_cache.short_answers import ShortAnswers
 from broker_tck.model.entry_cache.specification import EntryCaches
 from broker_tck.model.reference import Allowed
 from broker_tck.model.rules import Method
@@ -287,16 +290,16 @@ def of_its_own(count: Count | None) -> Count | None:
     return None if count is None else Count(count.left)
 
 
-@around(Reads.hand_over, "EC-48", "a count of its own", was="CountsApart: what is returned has a count of its own")
-def counts_apart(hand_over: Method, reads: Reads, reader: Reader, entry: int, count: Count | None) -> None:
+@around(Retained.hand_over, "EC-48", "a count of its own", was="CountsApart: what is returned has a count of its own")
+def counts_apart(hand_over: Method, r: Retained, reader: Reader, entry: int, count: Count | None) -> None:
     """An entry that your cache returns has a read count of its own; it must share the cached entry's."""
-    hand_over(reads, reader, entry, of_its_own(count))
+    hand_over(r, reader, entry, of_its_own(count))
 
 
-@around(Reads.hand_over, "EC-48", "uncounted", was="ReturnedUncounted: what is returned is not counted")
-def returned_uncounted(hand_over: Method, reads: Reads, reader: Reader, entry: int, _: Count | None) -> None:
+@around(Retained.hand_over, "EC-48", "uncounted", was="ReturnedUncounted: what is returned is not counted")
+def returned_uncounted(hand_over: Method, r: Retained, reader: Reader, entry: int, _: Count | None) -> None:
     """An entry that your cache returns has no read count; it must share the cached entry's."""
-    hand_over(reads, reader, entry, None)
+    hand_over(r, reader, entry, None)
 
 
 @around(
@@ -357,12 +360,12 @@ def keeps_obtained(read_again: Method, reads: Reads, reader: Reader) -> None:
     read_again(reads, reader)
 
 
-@around(Reads.discard, "RC-07", "discarded uncounted", was="DiscardedUncounted: what is discarded does not count")
-def discarded_uncounted(discard: Method, reads: Reads, entries: list[Returned]) -> None:
+@around(Retained.discard, "RC-07", "discarded uncounted", was="DiscardedUncounted: what is discarded does not count")
+def discarded_uncounted(discard: Method, r: Retained, entries: list[Returned]) -> None:
     """An entry that was read and discarded does not count as read in your cache; it must."""
     for entry in entries:
         entry.count = None
-    discard(reads, entries)
+    discard(r, entries)
 
 
 # ---- The storage answers in part
@@ -370,40 +373,40 @@ def discarded_uncounted(discard: Method, reads: Reads, entries: list[Returned]) 
 look_at("EC-65", "an answer that is empty, or ends early; the reader is told once, with all entries, or that it failed")
 
 
-@around(Reads.come_short, "EC-65", "handed over")
-def too_few_handed_over(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
+@around(ShortAnswers.come_short, "EC-65", "handed over")
+def too_few_handed_over(_come_short: Method, short: ShortAnswers, request: Request, n: int) -> list[list[Any]]:
     """If the storage answers with fewer entries, your cache gives readers too few; it must read the rest, or fail."""
     request.last = request.first + n - 1
-    reads.come(request)
-    return reads.tell()
+    short.reads.come(request)
+    return short.reads.tell()
 
 
-@around(Reads.come_short, "EC-65", "nobody is told of nothing")
-def nobody_told(come_short: Method, reads: Reads, request: Request, n: int) -> Any:
+@around(ShortAnswers.come_short, "EC-65", "nobody is told of nothing")
+def nobody_told(come_short: Method, short: ShortAnswers, request: Request, n: int) -> Any:
     """If the storage answers without entries, your cache tells no reader; it must ask once more, or fail the read."""
-    return come_short(reads, request, n) if n else reads.tell()
+    return come_short(short, request, n) if n else short.reads.tell()
 
 
-@around(Reads.come_short, "EC-65", "asks for all")
-def all_asked_again(come_short: Method, reads: Reads, request: Request, _n: int) -> Any:
+@around(ShortAnswers.come_short, "EC-65", "asks for all")
+def all_asked_again(come_short: Method, short: ShortAnswers, request: Request, _n: int) -> Any:
     """If the storage answers with fewer entries, your cache asks for all again; it must ask only for the rest."""
-    reads.keep(request.whole, set())
-    return come_short(reads, request, 0)
+    short.retained.keep(request.whole, set())
+    return come_short(short, request, 0)
 
 
-@around(Reads.come_short, "EC-65", "fails, and keeps them")
-def short_ones_kept(_come_short: Method, reads: Reads, request: Request, n: int) -> list[list[Any]]:
+@around(ShortAnswers.come_short, "EC-65", "fails, and keeps them")
+def short_ones_kept(_come_short: Method, short: ShortAnswers, request: Request, n: int) -> list[list[Any]]:
     """If a read fails for want of entries, your cache never releases those that came; it must."""
-    reads.store.references += n
-    return reads.failing(request)
+    short.retained.store.references += n
+    return short.failing(request)
 
 
-@around(Reads.come_short, "EC-65", "fails, and keeps the permits")
-def permits_kept(_come_short: Method, reads: Reads, request: Request, _n: int) -> list[list[Any]]:
+@around(ShortAnswers.come_short, "EC-65", "fails, and keeps the permits")
+def permits_kept(_come_short: Method, short: ShortAnswers, request: Request, _n: int) -> list[list[Any]]:
     """If a read fails for want of entries, your cache keeps its permits; they must come back."""
     for reader, *_ in request.listeners:
         reader.permits = 0
-    return reads.failing(request)
+    return short.failing(request)
 
 
 @mistake(
@@ -411,7 +414,7 @@ def permits_kept(_come_short: Method, reads: Reads, request: Request, _n: int) -
     "the first part alone",
     "If your cache asks for the rest in parts, it gives readers only the first; it must ask for all parts.",
 )
-class FirstPartAlone(Reads):
+class FirstPartAlone(ShortAnswers):
     """It asks for the first entry of the rest, and takes that for the rest."""
 
     def rest(self, whole: Request) -> Allowed:
@@ -431,7 +434,7 @@ class FirstPartAlone(Reads):
     "a part missing",
     "If your cache asks for parts of the rest at the same time, it takes the first that comes for all; it must wait.",
 )
-class PartMissing(Reads):
+class PartMissing(ShortAnswers):
     """It asks for two parts, and gives readers what came with the first of them."""
 
     def rest(self, whole: Request) -> Allowed:
@@ -448,15 +451,15 @@ class PartMissing(Reads):
             whole.failed = True
             gone = {*whole.entries}.difference(whole.came, request.entries)
             whole.last = min(gone, default=whole.last + 1) - 1
-        self.come(whole)
+        self.reads.come(whole)
         return None
 
 
-@around(Reads.go_on, "EC-65", "the rest cannot be joined")
-def rest_not_joined(go_on: Method, reads: Reads, whole: Request, parts: list[Run]) -> None:
+@around(ShortAnswers.go_on, "EC-65", "the rest cannot be joined")
+def rest_not_joined(go_on: Method, short: ShortAnswers, whole: Request, parts: list[Run]) -> None:
     """Once a part of a read has come, your cache lets nobody join it; it must until all has come."""
-    go_on(reads, whole, parts)
-    reads.pending.settled(whole)
+    go_on(short, whole, parts)
+    short.pending.settled(whole)
 
 
 # ---- The limit of reads in flight
