@@ -2,7 +2,6 @@ package broker_tck.boxes;
 
 import broker_tck.Held;
 import broker_tck.threads.Box;
-import java.lang.reflect.Field;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -57,15 +56,16 @@ public final class CacheManager implements Box, InvocationHandler {
 
     /** A factory whose constructor was not run, as it needs a whole client of the storage. It has what is set here. */
     private Object factory(Map<String, Object> config) throws Throwable {
-        Object factory = Released.blank(Released.named(IMPL + "ManagedLedgerFactoryImpl"));
+        Class<?> kind = Released.named(IMPL + "ManagedLedgerFactoryImpl");
+        Object factory = Released.blank(kind);
         Object later = Proxy.newProxyInstance(
             CacheManager.class.getClassLoader(), new Class<?>[] {ScheduledExecutorService.class}, this);
-        field(factory, "config").set(factory, settings(config));
-        field(factory, "mbean").set(factory, StandIns.of(IMPL + "ManagedLedgerFactoryMBeanImpl", this));
-        field(factory, "cacheEvictionExecutor").set(factory, later);
-        field(factory, "cacheEvictionTimeThresholdNanos").set(factory, ttl);
+        Released.field(kind, "config").set(factory, settings(config));
+        Released.field(kind, "mbean").set(factory, StandIns.of(IMPL + "ManagedLedgerFactoryMBeanImpl", this));
+        Released.field(kind, "cacheEvictionExecutor").set(factory, later);
+        Released.field(kind, "cacheEvictionTimeThresholdNanos").set(factory, ttl);
         String before42 = "org.apache.bookkeeper.common.util.OrderedScheduler";
-        field(factory, "scheduledExecutor").set(factory, StandIns.of(before42, this));
+        Released.field(kind, "scheduledExecutor").set(factory, StandIns.of(before42, this));
         return factory;
     }
 
@@ -211,13 +211,7 @@ public final class CacheManager implements Box, InvocationHandler {
     }
 
     private static Object entries(Object cache) throws Throwable {
-        return field(cache, "entries").get(cache);
-    }
-
-    private static Field field(Object of, String name) throws Throwable {
-        Field field = of.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return field;
+        return Released.field(cache.getClass(), "entries").get(cache);
     }
 
     private static Object number(Object entries) throws Throwable {

@@ -2,7 +2,6 @@ package broker_tck.boxes;
 
 import broker_tck.threads.Box;
 import broker_tck.threads.Scheduler;
-import java.lang.reflect.Field;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -67,9 +66,7 @@ public final class PendingReads implements Box, InvocationHandler {
         Object queue = Released.make(CACHE + "RangeCacheRemovalQueue", requeues, extends_);
         Object length = Released.named(CACHE + "EntryLengthFunction").getField("DEFAULT").get(null);
         cache = Released.make(CACHE + "RangeEntryCacheImpl", manager, ledger, false, queue, length);
-        Field field = cache.getClass().getDeclaredField("entries");
-        field.setAccessible(true);
-        entries = field.get(cache);
+        entries = Released.field(cache.getClass(), "entries").get(cache);
     }
 
     private static Object of(Class<?> kind, InvocationHandler handler) {

@@ -45,9 +45,8 @@ public abstract class Redelivering implements Box, Application {
         client.itsTimer = wheel;
         consumer.itsClient = client;
         consumer.application = this;
-        Field field = ConsumerBase.class.getDeclaredField("unAckedChunkedMessageIdSequenceMap");
+        Field field = Released.field(ConsumerBase.class, "unAckedChunkedMessageIdSequenceMap");
         chunks = chunkMap(field.getType());
-        field.setAccessible(true);
         field.set(consumer, chunks);
     }
 

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -54,6 +55,13 @@ final class Released {
     /** Call a static method. */
     static Object callStatic(String owner, String name, Object... arguments) throws Throwable {
         return called(named(owner), null, name, arguments);
+    }
+
+    /** A field that a class declares, private or not. */
+    static Field field(Class<?> of, String name) throws NoSuchFieldException {
+        Field field = of.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
     }
 
     /** Whether an object has a method of a name. */
