@@ -79,6 +79,7 @@ def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
         ("pulsar-5.0.1/range-cache", 8),
         ("pulsar-4.2.4/in-memory", 12),
         ("pulsar-5.0.1/in-memory", 12),
+        ("pulsar-3.3.5/reads-limiter", 2),
         ("pulsar-4.0.8/reads-limiter", 12),
         ("pulsar-5.0.1/reads-limiter", 12),
         ("pulsar-4.2.4/pending-reads", 5),

@@ -32,7 +32,8 @@ public final class CacheManager implements Box, InvocationHandler {
         Bytes.clear();
         Held.monotonic = 0;
         ttl = (Long) config.get("ttl") * MILLISECOND;
-        manager = manager(factory(config));
+        Object telemetry = Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop");
+        manager = Released.makeWith(CACHE + "RangeEntryCacheManagerImpl", factory(config), telemetry);
         for (int i = 0; i < caches.length; i++) {
             ledgers[i] = StandIns.of(IMPL + "ManagedLedgerImpl", new Ledger(name(i)));
             caches[i] = opened(i);
@@ -67,15 +68,6 @@ public final class CacheManager implements Box, InvocationHandler {
         String before42 = "org.apache.bookkeeper.common.util.OrderedScheduler";
         Released.field(kind, "scheduledExecutor").set(factory, StandIns.of(before42, this));
         return factory;
-    }
-
-    private static Object manager(Object factory) throws Throwable {
-        try {
-            Object telemetry = Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop");
-            return Released.make(CACHE + "RangeEntryCacheManagerImpl", factory, null, telemetry);
-        } catch (NoSuchMethodError before40) {
-            return Released.make(CACHE + "RangeEntryCacheManagerImpl", factory);
-        }
     }
 
     /** What the executor and the counters around the manager do. */

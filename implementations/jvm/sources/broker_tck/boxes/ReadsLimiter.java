@@ -36,7 +36,7 @@ public final class ReadsLimiter implements Box {
     public ReadsLimiter(Map<String, Object> config) throws Throwable {
         Held.wall = 0;
         Class<?>[] timers = {ScheduledExecutorService.class};
-        limiter = Released.make(
+        limiter = Released.makeWith(
             EntryCaches.LEDGER + "impl.cache.InflightReadsLimiter",
             config.get("max_reads_in_flight"),
             Values.number(config.get("acquire_queue")),

@@ -47,6 +47,24 @@ final class Released {
         }
     }
 
+    /** Make an object by its class's one constructor: of what is given, a release takes what it has parameters for. */
+    static Object makeWith(String name, Object... given) throws Throwable {
+        Class<?>[] kinds = boxed(named(name).getConstructors()[0]);
+        List<Object> left = new ArrayList<>(Arrays.asList(given));
+        Object[] arguments = new Object[kinds.length];
+        for (int i = 0; i < kinds.length; i++) {
+            for (int at = 0; arguments[i] == null && at < left.size(); at++) {
+                arguments[i] = kinds[i].isInstance(left.get(at)) ? left.remove(at) : null;
+            }
+        }
+        return make(name, arguments);
+    }
+
+    /** The classes of what a method or a constructor takes. */
+    private static Class<?>[] boxed(Executable of) {
+        return MethodType.methodType(void.class, of.getParameterTypes()).wrap().parameterArray();
+    }
+
     /** Call the method of a name that takes such arguments. */
     static Object call(Object on, String name, Object... arguments) throws Throwable {
         return called(on.getClass(), on, name, arguments);
@@ -142,7 +160,7 @@ final class Released {
 
         Fitting(Executable found) {
             this.found = found;
-            kinds = MethodType.methodType(void.class, found.getParameterTypes()).wrap().parameterArray();
+            kinds = boxed(found);
         }
 
         boolean fits(Object[] arguments) {
