@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 from broker_tck.model.entry_cache.overlapping import Call, Calls, Did, Getting, Putting, Removing
 from broker_tck.model.entry_cache.releases import RefusingManager
 from broker_tck.model.entry_cache.specification import EntryCaches
-from broker_tck.properties.contracts.entry_cache.operations import Get, Put, SizeOfAll
+from broker_tck.properties.contracts.entry_cache.operations import Put, SizeOfAll
 from broker_tck.properties.engine.concurrent import Word
 
 COUNTS = ("counts",)
@@ -97,12 +97,24 @@ def size_of(model: EntryCaches) -> int:
 # ---- Calls on a cache
 
 
-class Inserting(Managed):
+class OnCache(Managed):
+    """A call on the cache that the topic has as the call begins, whoever closes it later."""
+
+    def begin(self, call: Any) -> None:
+        """Its inner call begins."""
+        self.inner = call.on(Calls(self.model))
+
+    def says(self) -> str:
+        """What it may do now, in words."""
+        return cast(Call, self.inner).says()
+
+
+class Inserting(OnCache):
     """An insertion. Before 4.2 it asks first whether there is space; later ones order a pass at their end."""
 
     def begin(self, call: Put) -> None:
-        """The cache is that of the topic now, whoever closes it later."""
-        self.inner = call.on(Calls(self.model))
+        """Its inner call begins."""
+        super().begin(call)
         self.asks_first = isinstance(self.model.manager, RefusingManager)
         self.agenda = ["looks"] if self.asks_first else []
         """What it does about passes next."""
@@ -149,19 +161,15 @@ class Inserting(Managed):
 
     def says(self) -> str:
         """What it may do now, in words."""
-        return cast(Call, self.inner).says() if self.has_space else "a refusal, as there is no space"
+        return super().says() if self.has_space else "a refusal, as there is no space"
 
     def state(self) -> Hashable:
         """How far it is, its inner call apart."""
         return self.has_space, self.counted, (*self.agenda,)
 
 
-class Reading(Managed):
+class Reading(OnCache):
     """A read of one entry."""
-
-    def begin(self, call: Get) -> None:
-        """It looks in the cache that the topic has now."""
-        self.inner = call.on(Calls(self.model))
 
     def words(self) -> Sequence[Word]:
         """It marks its entry once."""
@@ -171,17 +179,9 @@ class Reading(Managed):
         """Whether it may end now with this result."""
         return bool(self.inner and self.inner.permits(["ends", result]))
 
-    def says(self) -> str:
-        """What it may do now, in words."""
-        return cast(Call, self.inner).says()
 
-
-class Taking(Managed):
+class Taking(OnCache):
     """A call that removes something of a cache, and counts it at its end."""
-
-    def begin(self, call: Any) -> None:
-        """It goes over the cache that the topic has now."""
-        self.inner = call.on(Calls(self.model))
 
     def words(self) -> Sequence[Word]:
         """It removes an entry, or counts all that it has removed."""
