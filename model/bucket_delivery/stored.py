@@ -6,9 +6,11 @@ them. While a tracker recovers, they end at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from broker_tck.model.parts.calls import CallsUnderWay
 from broker_tck.model.reference import Allowed
@@ -17,12 +19,24 @@ from broker_tck.model.rules import Part, rule
 # ---- What is to come
 
 
+PUT_OFF: ContextVar[list[Callable[[], None]] | None] = ContextVar("PUT_OFF", default=None)
+"""Where :func:`putting_off` puts those who wait for a promise that is settled; None: they go on at once."""
+
+
+@contextmanager
+def putting_off(left: list[Callable[[], None]]) -> Iterator[None]:
+    """Within this, those who wait for a promise do not go on when it is settled: they are added to a list."""
+    before = PUT_OFF.set(left)
+    try:
+        yield
+    finally:
+        PUT_OFF.reset(before)
+
+
 class Promise:
     """An outcome that is not there yet. Those who wait for it go on in the order in which they came."""
 
     __slots__ = "outcome", "settled", "waiting"
-    put_off: ClassVar[list[Callable[[], None]] | None] = None
-    """Where those are put who would go on now, if they are to do so one by one, later; None: they go on."""
 
     def __init__(self) -> None:
         self.settled = False
@@ -33,11 +47,12 @@ class Promise:
         """The outcome is there."""
         self.settled, self.outcome = True, outcome
         waiting, self.waiting = self.waiting, []
+        left = PUT_OFF.get()
         for told in waiting:
-            if Promise.put_off is None:
+            if left is None:
                 told(outcome)
             else:
-                Promise.put_off.append(partial(told, outcome))
+                left.append(partial(told, outcome))
 
     def then(self, told: Callable[[Any], None]) -> None:
         """Tell somebody the outcome, at once if it is there."""

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
-from broker_tck.model.bucket_delivery.stored import Promise
+from broker_tck.model.bucket_delivery.stored import Promise, putting_off
 from broker_tck.model.reference import Fault
 from broker_tck.properties.engine.check import disallowed, failed
 from broker_tck.properties.engine.concurrent import Word
@@ -93,15 +93,12 @@ class Stepping(ABC):
 
     def step(self, word: Word) -> None:
         """Do that."""
-        Promise.put_off = self.shared.left
-        try:
-            if word[0] == "goes on":
+        if word[0] == "goes on":
+            with putting_off(self.shared.left):
                 self.shared.left.pop(word[1])()
-            else:
-                self.act(word)
-                self.acted = True
-        finally:
-            Promise.put_off = None
+        else:
+            self.act(word)
+            self.acted = True
 
     def ends(self, result: Any) -> bool:
         """Whether it has acted and answers this; the last of all calls under way leaves nobody who is to go on."""
@@ -124,7 +121,6 @@ class Dispatched(Stepping):
 
     def act(self, _: Word) -> None:
         """Note the result. Who waits for what ends by it goes on at once, as the tracker's monitor is held."""
-        Promise.put_off = None
         before = loading(self.model)
         if self.acted:
             most = self.operation.most  # type: ignore[attr-defined]  # only a Get acts again
@@ -162,7 +158,8 @@ class Ending(Stepping):
 
     def act(self, word: Word) -> None:
         """Note which by its label."""
-        self.result = structs.replace(self.operation, call=word[1]).on(self.model)
+        with putting_off(self.shared.left):
+            self.result = structs.replace(self.operation, call=word[1]).on(self.model)
 
     def says(self) -> str:
         """What it has ended, or may end."""
