@@ -155,7 +155,11 @@ class Manager(Part):
         self.pass_awaits = False
         """Whether a pass counts as ordered: no other is ordered then."""
         self.waiting = 0
-        """Number of passes that await their turn; more than one only if calls overlap."""
+        """Number of passes that await their turn.
+
+        If no calls overlap, it is one if a pass counts as ordered, else none. A scheduled run that overlaps others
+        counts as an ordered pass, and its end forgets one that awaits its turn.
+        """
         self.passes = 0
 
     @rule("EC-19", source="RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold", needs="manager")
