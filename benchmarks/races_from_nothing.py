@@ -56,7 +56,7 @@ CLASSES = {
     "reads-limiter": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.8", "4.2.4", "5.0.1"),
     "range-cache": ("3.0.0", "3.2.2", "4.0.8", "4.2.4", "5.0.1"),
-    "cache-manager": ("3.0.0", "4.0.8", "4.2.4", "5.0.1"),
+    "cache-manager": ("3.0.0", "3.0.7", "3.3.5", "4.0.0", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The classes, and releases of which each has one of its own."""
 
@@ -80,7 +80,9 @@ KNOWN = (
     Known("T-4", "ack-timeout", CLASSES["ack-timeout"]),
     Known("T-5", "in-memory", CLASSES["in-memory"][:4], lambda verdict: verdict.where == "close"),
     Known("T-6", "bucket", CLASSES["bucket"], lambda verdict: (verdict.where[:3], verdict.seen) == ("get", "[]")),
-    Known("T-7", "cache-manager", ("3.0.0", "4.0.8"), lambda verdict: verdict.seen == "IllegalArgumentException"),
+    Known(
+        "T-7", "cache-manager", CLASSES["cache-manager"][:5], lambda verdict: verdict.seen == "IllegalArgumentException"
+    ),
     Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
     Known("PR 21302", "range-cache", ("3.0.0",), lambda verdict: verdict.seen == "true"),
     Known("PR 22789", "range-cache", ("3.2.2",), lambda verdict: verdict.seen.startswith("hit")),

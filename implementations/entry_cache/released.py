@@ -82,20 +82,17 @@ def cache_manager(line: Line, woven: tuple[str, ...] = (), timed: tuple[str, ...
     return Boxed(line.since, "broker_tck.boxes.CacheManager", every, stand_ins=OF_MANAGER, timed=timed, line=line)
 
 
-def managing_alone(*since: int) -> Boxed:
+def managing_alone() -> Boxed:
     """The manager of caches that evict for themselves. A RangeCache has no points: threads call that alone."""
     able = {**ON_ITS_OWN, "pinned": False, "settings": False}
-    return cache_manager(Line(since, "legacy-4.0", able), timed=(f"{IN_JAVA}impl.EntryImpl",))
+    return cache_manager(Line((3,), "legacy-4.0", able), timed=(f"{IN_JAVA}impl.EntryImpl",))
 
 
 MANAGERS = (
-    managing_alone(3),
-    Boxed((3, 0, 6), "", ()),
-    managing_alone(4, 0, 6),
+    managing_alone(),
     cache_manager(Line((4, 2), "pip-430", ON_ITS_OWN), WITH_QUEUE),
     cache_manager(Line((5, 0, 1), "pip-430-5.0", ON_ITS_OWN), WITH_QUEUE),
 )
-"""The managers of 3.0.6 to 4.0.5 are left out: in some, no read finds what was inserted; the others were not run."""
 
 KINDS = (
     Kind(

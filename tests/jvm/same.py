@@ -31,7 +31,7 @@ SAME = {
     "range-cache": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "reads-limiter": ("3.3.5", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "pending-reads": ("4.2.4", "5.0.0-M1", "5.0.1"),
-    "cache-manager": ("3.0.0", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "cache-manager": ("3.0.0", "3.0.7", "3.3.5", "4.0.0 4.0.1", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
 """The releases that have each kind of class; those in one string have the same class."""

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
@@ -171,14 +172,23 @@ public final class CacheManager implements Box, InvocationHandler {
         return value;
     }
 
-    private static String get(Object cache, Object[] a) throws Throwable {
-        Object value = Released.call(entries(cache), "get", Positions.make(a[1], a[2]));
+    private String get(Object cache, Object[] a) throws Throwable {
+        Object value = found(entries(cache), Positions.make(a[1], a[2]));
         if (value == null) {
             return "miss";
         }
         Object[] of = (Object[]) Positions.read(value);
         Released.call(value, "release");
         return of[0].equals(a[1]) && of[1].equals(a[2]) ? "hit" : "hit of " + of[0] + " " + of[1];
+    }
+
+    /** Before 4.2 a range of one is read: from 3.0.7 to 4.0.1 an entry is found alone only by its own position. */
+    private Object found(Object entries, Object position) throws Throwable {
+        if (Released.has(manager, "doCacheEviction")) {
+            return Released.call(entries, "get", position);
+        }
+        Iterator<?> range = ((Iterable<?>) Released.call(entries, "getRange", position, position)).iterator();
+        return range.hasNext() ? range.next() : null;
     }
 
     /** The passes that were ordered are made; answers with their number. */
