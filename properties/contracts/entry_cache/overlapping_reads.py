@@ -310,13 +310,13 @@ class Shape:
 
 
 def fingerprint(model: EntryCaches) -> Hashable:
-    """What is cached, read and held, and what calls under way have still to do."""
+    """What is cached, read and held, how many readers have come, and what calls under way have still to do."""
     calls = cast(list[tuple[int, ReadingCall]], sorted(model.under_way.items()))
     told = str([(thread, call.told, call.evaluated) for thread, call in calls])
     left = [(call.agenda, call.request) for _, call in calls]
     pending = model.pending_reads
     state = left, model.caches[0].entries, pending.running, pending.waiting, model.returned
-    return told, *model.answers.hits_and_misses, Shape().of(state)
+    return told, model.readers, *model.answers.hits_and_misses, Shape().of(state)
 
 
 def rest(_: EntryCaches, operations: Sequence[Operation]) -> Iterator[Operation]:
