@@ -35,8 +35,8 @@ BOXES = (
     ),
 )
 MANAGED = ("managed-ledger", *(name for name in OWN if name != "managed-ledger"))
-MANAGES = ("getMlFactoryMBean", "getInflightReadsLimiter", "entryAdded", "entriesRemoved")
-"""What the manager of the caches is called for since 4.2."""
+MANAGES = ("getMlFactoryMBean", "getInflightReadsLimiter", "hasSpaceInCache", "entryAdded", "entriesRemoved")
+"""What the manager of the caches is called for."""
 AROUND = {name.replace("/", "."): methods for name, methods in {MANAGER: MANAGES, **STAND_INS}.items()}
 """The classes around a cache that are too large to make, and what each is called for."""
 
@@ -51,12 +51,12 @@ LIMITERS = (limiter(3, 3, 5), Boxed((4,), "", ()), limiter(4, 0, 3))
 """In earlier releases reads ask again and again."""
 
 
-def pending_reads(*since: int, profile: str) -> Boxed:
+def pending_reads(*since: int, profile: str, box: str = "PendingReads") -> Boxed:
     """A RangeEntryCacheImpl that reads. The cache itself has no points: threads call that alone, as ``range-cache``."""
     names = ("impl.cache.PendingReadsManager", "impl.cache.RangeEntryCacheImpl", "impl.cache.ReadEntryUtils")
     woven = (*(f"{IN_JAVA}{name}" for name in names), COUNT.replace("/", "."))
     line = Line(since, profile, WITHOUT)
-    return Boxed(since, "broker_tck.boxes.PendingReads", woven, stand_ins=AROUND, line=line)
+    return Boxed(since, f"broker_tck.boxes.{box}", woven, stand_ins=AROUND, line=line)
 
 
 OF_MANAGER = {
@@ -116,7 +116,11 @@ KINDS = (
         None,
         (),
         MANAGED,
-        (pending_reads(4, 2, profile="pip-430"), pending_reads(5, 0, 1, profile="pip-430-5.0")),
+        (
+            pending_reads(4, 0, 6, profile="legacy-4.0", box="EarlierPendingReads"),
+            pending_reads(4, 2, profile="pip-430"),
+            pending_reads(5, 0, 1, profile="pip-430-5.0"),
+        ),
     ),
     Kind("cache-manager", "entry-cache", "RangeEntryCacheManagerImpl", None, (), MANAGED, MANAGERS),
 )

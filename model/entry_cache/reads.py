@@ -56,10 +56,10 @@ class Reads(Part):
 
     def start(self, reader: Reader) -> None:
         """A reader comes, and reads as soon as there are permits."""
-        self.number(reader)
+        self.arrive(reader)
         self.admit(reader)
 
-    def number(self, reader: Reader) -> None:
+    def arrive(self, reader: Reader) -> None:
         """Readers are numbered as they come."""
         self.model.readers += 1
         reader.number = self.model.readers
@@ -81,14 +81,17 @@ class Reads(Part):
         """Take what is cached and ask for the rest."""
         ids = reader.entries
         looked = ((e, self.model.looked_up(reader.cache, (reader.ledger, e), len(ids) == 1)) for e in ids)
-        found = {entry: cached for entry, cached in looked if cached}
+        self.await_all(reader, self.take_found(reader, {entry: cached for entry, cached in looked if cached}))
+
+    def take_found(self, reader: Reader, found: dict[int, Cached]) -> list[Run]:
+        """Take what was found in the cache, as far as it is not asked for; answers with what is."""
         asked = self.answers.missing(reader, found)
         used = [c for entry, c in found.items() if not any(first <= entry <= last for first, last in asked)]
         self.answers.hit(len(used), sum(cached.size for cached in used))
         for cached in used:
             self.retained.take_cached(reader, cached)
         reader.partial = bool(used)
-        self.await_all(reader, asked)
+        return asked
 
     def await_all(self, reader: Reader, asked: list[Run]) -> None:
         """Ask for some runs; the reader is answered when all of them have come, and not before."""

@@ -446,11 +446,11 @@ class PendingReadsOf40(PendingReads):
 class ReadsOf40(ReadsOfReleases):
     """Who reads is asked with the request whether reads are expected of the answer."""
 
-    def start(self, reader: Reader) -> None:
-        """Ask, then read as soon as there are permits."""
+    def arrive(self, reader: Reader) -> None:
+        """Ask as a reader comes."""
         self.evaluated += reader.cursor != SINGLE
         reader.expected = self.start_of(reader)
-        super().start(reader)
+        super().arrive(reader)
 
     def started(self, request: Request) -> int:
         return sum(reader.expected for reader in self.answers.determining(request))

@@ -82,6 +82,7 @@ def test_cache_that_a_check_asks_for_reads_is_called_alone() -> None:
         ("pulsar-3.3.5/reads-limiter", 2),
         ("pulsar-4.0.8/reads-limiter", 12),
         ("pulsar-5.0.1/reads-limiter", 12),
+        ("pulsar-4.0.8/pending-reads", 4),
         ("pulsar-4.2.4/pending-reads", 5),
         ("pulsar-5.0.1/pending-reads", 5),
         ("pulsar-3.0.7/cache-manager", 4),

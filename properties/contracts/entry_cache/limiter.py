@@ -75,7 +75,7 @@ class Asking(Permitted):
             if isinstance(call, FetchOne)
             else Reader(cache, call.topic, call.cursor, call.ledger, call.first, call.first + call.n - 1)
         )
-        model.reads.number(self.reader)
+        model.reads.arrive(self.reader)
 
     def change(self) -> None:
         """Acquire permits, or wait for them."""

@@ -54,6 +54,7 @@ class ReadingCall:
         """The storage's read that it ends."""
         model.under_way[thread] = self  # type: ignore[assignment]
         self.agenda = [*BEGINS[type(call)](self, call)]
+        self.listen()
 
     def words(self) -> Sequence[Word]:
         """The next moment, if there is one. What follows from a storage's answer may be left to who asks just now."""
@@ -76,6 +77,10 @@ class ReadingCall:
             return
         (name, *arguments), *later = self.agenda
         self.agenda = [*(getattr(self, name)(*arguments) or ()), *later]
+        self.listen()
+
+    def listen(self) -> None:
+        """Note what was told."""
         self.told += self.reads.told
         self.evaluated += self.reads.evaluated
         self.reads.told, self.reads.evaluated = [], 0
@@ -109,23 +114,19 @@ class ReadingCall:
 
     def come(self, reader: Reader) -> Agenda:
         """A reader comes. It has its number from its begin on."""
-        self.reads.number(reader)
+        self.reads.arrive(reader)
         return self.reading(reader)
 
     def reading(self, reader: Reader) -> Agenda:
         """A reader looks at each entry, one after the other."""
-        return [("look", reader, entry) for entry in reader.entries]
+        found: dict[int, Cached] = {}
+        return [("look", reader, entry, found) for entry in reader.entries]
 
-    def look(self, reader: Reader, entry: int) -> Agenda:
-        """A reader has what is cached, and awaits the rest."""
-        alone = reader.first == reader.last
-        if cached := self.model.looked_up(reader.cache, (reader.ledger, entry), alone):
-            self.model.retained.take_cached(reader, cached)
-            self.model.answers.hit(1, cached.size)
-            reader.partial = True
-        if entry < reader.last:
-            return []
-        return self.awaiting(reader, self.model.answers.missing(reader, reader.got))
+    def look(self, reader: Reader, entry: int, found: dict[int, Cached]) -> Agenda:
+        """A reader looks at an entry; with the last one he has what is cached, and awaits the rest."""
+        if cached := self.model.looked_up(reader.cache, (reader.ledger, entry), reader.first == reader.last):
+            found[entry] = cached
+        return [] if entry < reader.last else self.awaiting(reader, self.reads.take_found(reader, found))
 
     def awaiting(self, reader: Reader, missing: Sequence[Run]) -> Agenda:
         """A reader awaits some runs."""

@@ -20,17 +20,17 @@ import java.util.function.IntSupplier;
  * A RangeEntryCacheImpl of one topic that reads, and what is around it: the managed ledger, its handles, the storage,
  * cursors and readers.
  */
-public final class PendingReads implements Box, InvocationHandler {
+public class PendingReads implements Box, InvocationHandler {
 
     private static final String IMPL = EntryCaches.LEDGER + "impl.";
-    private static final String CACHE = IMPL + "cache.";
+    static final String CACHE = IMPL + "cache.";
     private static final String CLIENT = "org.apache.bookkeeper.client.";
     private static final int[] SIZES = {10, 30, 20, 40};
 
-    private final Object cache;
+    final Object cache;
     private final Object entries;
-    private final Object ledger;
-    private final Object manager;
+    final Object ledger;
+    final Object manager;
     private final Object config;
     private final Object counters;
     private final Object sample;
@@ -58,15 +58,20 @@ public final class PendingReads implements Box, InvocationHandler {
         counters = StandIns.of(IMPL + "ManagedLedgerFactoryMBeanImpl", this);
         sample = StandIns.of(IMPL + "ManagedLedgerMBeanImpl", this);
         thread = of(Released.named(IMPL + "ManagedLedgerImpl").getMethod("getExecutor").getReturnType(), executor);
-        limiter = Released.make(
+        Released.field(Released.named(CACHE + "RangeEntryCacheManagerImpl"), "mlFactoryMBean").set(manager, counters);
+        limiter = Released.makeWith(
             CACHE + "InflightReadsLimiter",
-            0L, 1, 0L, null, Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop"));
+            0L, 1, 0L, Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop"));
+        cache = cache(settings);
+        entries = Released.field(cache.getClass(), "entries").get(cache);
+    }
+
+    Object cache(Map<String, Object> settings) throws Throwable {
         int requeues = Values.number(settings.get("max_requeue_count"));
         Object extends_ = settings.get("extend_ttl_of_recently_accessed");
         Object queue = Released.make(CACHE + "RangeCacheRemovalQueue", requeues, extends_);
         Object length = Released.named(CACHE + "EntryLengthFunction").getField("DEFAULT").get(null);
-        cache = Released.make(CACHE + "RangeEntryCacheImpl", manager, ledger, false, queue, length);
-        entries = Released.field(cache.getClass(), "entries").get(cache);
+        return Released.make(CACHE + "RangeEntryCacheImpl", manager, ledger, false, queue, length);
     }
 
     private static Object of(Class<?> kind, InvocationHandler handler) {
@@ -95,6 +100,8 @@ public final class PendingReads implements Box, InvocationHandler {
                 return limiter;
             case "getOptionalLedgerInfo":
                 return Optional.of(true);
+            case "hasSpaceInCache":
+                return true;
             case "getLastConfirmedEntry":
                 return Positions.make(Long.MAX_VALUE, Long.MAX_VALUE);
             case "reopenReadHandle":
@@ -167,7 +174,12 @@ public final class PendingReads implements Box, InvocationHandler {
 
     private void fetch(Object handle, long first, long last, Object cursor) throws Throwable {
         Object reader = of(EntryCaches.LEDGER + "AsyncCallbacks$ReadEntriesCallback", new Reader(this, ++readers));
-        Object start = of(IntSupplier.class, new Start(this, cursor));
+        read(handle, first, last, new Start(this, cursor), reader);
+    }
+
+    /** Have somebody read a range, of whose entries as many reads are expected as a cursor says. */
+    void read(Object handle, long first, long last, Start expected, Object reader) throws Throwable {
+        Object start = of(IntSupplier.class, expected);
         if (Released.has(cache, "readAhead")) {
             Released.call(cache, "asyncReadEntry", handle, first, last, Long.MAX_VALUE, start, reader, null);
         } else {
@@ -237,7 +249,7 @@ public final class PendingReads implements Box, InvocationHandler {
     }
 
     /** How many reads are expected of what a cursor reads: of those that are no further, itself included. */
-    private static final class Start implements InvocationHandler {
+    static final class Start implements InvocationHandler {
 
         private final PendingReads its;
         private final Object cursor;
@@ -249,6 +261,10 @@ public final class PendingReads implements Box, InvocationHandler {
 
         @Override
         public Object invoke(Object proxy, Method method, Object[] a) {
+            return ask();
+        }
+
+        int ask() {
             its.now().counted++;
             Object[] at = its.cursors.get(cursor);
             int rank = 0;
