@@ -208,6 +208,31 @@ def test_reads_go_on_in_steps(program: str, history: str, broken: Promise | None
     assert (found and found.promise) == broken
 
 
+WAITS = (
+    "entry-cache pip-430 max_reads_in_flight=11000; fetch 0 0 1 0 1 0; complete 0 "
+    "| done 0 | single 0 1 1 | complete 0; permits"
+)
+SERVED, ANSWERED = '["asks",0,1,1,1]', '["answers",2,[1],[null]]'
+
+
+@pytest.mark.parametrize(
+    ("history", "left", "broken"),
+    [
+        (f"+1 0, -1 0 [], +0 0, -0 0 [{SERVED}]", 696, None),
+        (f"+0 0, +1 0, -1 0 [{SERVED}], -0 0 []", 696, None),
+        (f"+1 0, -1 0 [], +0 0, -0 0 [{SERVED}]", 11_000, Promise.REST),
+        (f"+1 0, -1 0 [{SERVED}], +0 0, -0 0 []", 696, Promise.STEPS),
+        ("+1 0, -1 0 [], +0 0, -0 0 []", 696, Promise.STEPS),
+    ],
+)
+def test_a_read_waits_for_the_permits_of_another(history: str, left: int, broken: Promise | None) -> None:
+    """There are permits for one entry, which a reader holds."""
+    before = f"=[[{ASKS}],[{UNCACHED},0]], =[[{FIRST},{EVALUATED}],[{UNCACHED},1]]"
+    rest = f"=[[{ANSWERED}],[{UNCACHED},1]], =[{left},[{UNCACHED},1]]"
+    found = verdict(WAITS, f"{before}, {history}, {rest}", "pending-reads")
+    assert (found and found.promise) == broken
+
+
 # ---- Time that passes on a thread of its own
 
 

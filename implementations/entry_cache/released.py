@@ -53,8 +53,8 @@ LIMITERS = (limiter(3, 3, 5), Boxed((4,), "", ()), limiter(4, 0, 3))
 
 def pending_reads(*since: int, profile: str, box: str = "PendingReads") -> Boxed:
     """A RangeEntryCacheImpl that reads. The cache itself has no points: threads call that alone, as ``range-cache``."""
-    names = ("impl.cache.PendingReadsManager", "impl.cache.RangeEntryCacheImpl", "impl.cache.ReadEntryUtils")
-    woven = (*(f"{IN_JAVA}{name}" for name in names), COUNT.replace("/", "."))
+    names = ("PendingReadsManager", "RangeEntryCacheImpl", "ReadEntryUtils", "InflightReadsLimiter")
+    woven = (*(f"{IN_JAVA}impl.cache.{name}" for name in names), COUNT.replace("/", "."))
     line = Line(since, profile, WITHOUT)
     return Boxed(since, f"broker_tck.boxes.{box}", woven, stand_ins=AROUND, line=line)
 

@@ -284,6 +284,10 @@ class Reads(Part):
             self.part_came(reader.within)
             return
         self.give_permits_back(reader)
+        self.refuse(reader)
+
+    def refuse(self, reader: Reader) -> None:
+        """A reader who has no permits is told that its read failed."""
         self.told.append(["fails", reader.number])
         self.once_more(reader)
 
@@ -298,23 +302,32 @@ class Reads(Part):
 
     def free(self, entry: Returned) -> None:
         """An entry that was returned is freed, and with the last one the reader's permits are."""
+        if reader := self.freed(entry):
+            self.give_permits_back(reader)
+
+    def freed(self, entry: Returned) -> Reader | None:
+        """An entry that was returned is freed; answers with its reader if that gives its permits back now."""
         self.retained.free(entry)
         reader = entry.reader
-        if reader and reader.left:
-            reader.left -= 1
-            if self.limit.returns_permits(reader):
-                self.give_permits_back(reader)
+        if not reader or not reader.left:
+            return None
+        reader.left -= 1
+        return reader if self.limit.returns_permits(reader) else None
 
     def give_permits_back(self, reader: Reader) -> None:
         """Permits come back, and those who wait are served."""
-        if not reader.permits:
-            return
-        self.limit.give_back(reader)
-        for head in [*iter(lambda: self.limit.serve(self.model.now), None)]:
+        for head in self.no_longer_waiting(reader):
             if head.permits:
                 self.serve(head)
             else:
                 self.fail(head)
+
+    def no_longer_waiting(self, reader: Reader) -> list[Reader]:
+        """Permits come back; answers with those who leave the queue, with permits, or without if it is too late."""
+        if not reader.permits:
+            return []
+        self.limit.give_back(reader)
+        return [*iter(lambda: self.limit.serve(self.model.now), None)]
 
     def serve(self, head: Reader) -> None:
         """One who waited for permits has them."""

@@ -12,6 +12,7 @@ from typing import Any, cast
 from msgspec import structs
 
 from broker_tck.model.entry_cache.entries import Cached, Count
+from broker_tck.model.entry_cache.read_limit import OVERHEAD, UNKNOWN_SIZE
 from broker_tck.model.entry_cache.readers import CLOSED, SINGLE, Reader, Request, Returned, Run
 from broker_tck.model.entry_cache.releases import listen
 from broker_tck.model.entry_cache.specification import EntryCaches
@@ -25,6 +26,7 @@ from broker_tck.properties.contracts.entry_cache.reading import (
     Fetch,
     FetchOne,
     Hits,
+    Permits,
 )
 from broker_tck.properties.engine.answers import agree
 from broker_tck.properties.engine.concurrent import Concurrent, Word
@@ -37,7 +39,7 @@ MOST_READ = 3
 """Maximum number of entries that are read at once."""
 NEAR = 1
 """How far from others a read begins, at most."""
-GOES_ON, HANDS_OVER = ("goes on",), ("hands over",)
+GOES_ON, HANDS_OVER, SERVES = ("goes on",), ("hands over",), ("serves",)
 
 
 class ReadingCall:
@@ -52,15 +54,16 @@ class ReadingCall:
         self.evaluated = 0
         self.request: Request | None = None
         """The storage's read that it ends."""
+        self.served: list[Reader] = []
+        """Those who have waited for permits that came back in this call, and go on in it, whenever that is."""
         model.under_way[thread] = self  # type: ignore[assignment]
         self.agenda = [*BEGINS[type(call)](self, call)]
         self.listen()
 
     def words(self) -> Sequence[Word]:
         """The next moment, if there is one. What follows from a storage's answer may be left to who asks just now."""
-        if not self.agenda:
-            return []
-        return [GOES_ON, HANDS_OVER] if self.request and self.asking() else [GOES_ON]
+        hands_over = [HANDS_OVER] if self.agenda and self.request and self.asking() else []
+        return [*([GOES_ON] if self.agenda else []), *hands_over, *([SERVES] if self.served else [])]
 
     def asking(self) -> ReadingCall | None:
         """The other call that has asked the storage for what this one ends, and does not wait for it yet."""
@@ -75,6 +78,10 @@ class ReadingCall:
             assert other
             self.agenda, other.agenda = [], [*self.agenda, *other.agenda]
             return
+        if word == SERVES:
+            self.agenda = [*self.serve(self.served.pop(0)), *self.agenda]
+            self.listen()
+            return
         (name, *arguments), *later = self.agenda
         self.agenda = [*(getattr(self, name)(*arguments) or ()), *later]
         self.listen()
@@ -87,7 +94,7 @@ class ReadingCall:
 
     def ends(self, result: Any) -> bool:
         """Whether nothing is left to do, and nothing else was told."""
-        ended = not self.agenda and agree(self.answer(), result)
+        ended = not self.agenda and not self.served and agree(self.answer(), result)
         if ended:
             del self.model.under_way[self.thread]
         return ended
@@ -98,7 +105,7 @@ class ReadingCall:
 
     def says(self) -> str:
         """What was told."""
-        return f"{self.answer()}" if not self.agenda else "what follows from reads that go on"
+        return f"{self.answer()}" if not self.agenda and not self.served else "what follows from reads that go on"
 
     # ---- A read begins
 
@@ -115,7 +122,17 @@ class ReadingCall:
     def come(self, reader: Reader) -> Agenda:
         """A reader comes. It has its number from its begin on."""
         self.reads.arrive(reader)
-        return self.reading(reader)
+        return [("acquire", reader)] if self.model.read_limit.is_limited(reader) else self.reading(reader)
+
+    def acquire(self, reader: Reader) -> Agenda:
+        """A reader takes its permits, or waits for them, or fails as too many wait."""
+        if self.reads.takes_permits(reader):
+            return self.reading(reader)
+        return [] if self.model.read_limit.wait(reader, self.model.now) else self.given_up(reader)
+
+    def serve(self, head: Reader) -> Agenda:
+        """One who has waited has permits, or has waited for too long."""
+        return self.reading(head) if head.permits else self.given_up(head)
 
     def reading(self, reader: Reader) -> Agenda:
         """A reader looks at each entry, one after the other."""
@@ -177,7 +194,8 @@ class ReadingCall:
     def given_up(self, reader: Reader) -> Agenda:
         """A reader fails."""
         if reader.within is None:
-            self.reads.fail(reader)
+            self.served += self.reads.no_longer_waiting(reader)
+            self.reads.refuse(reader)
             return []
         reader.within.failed = True
         return [("part_came", reader.within)]
@@ -268,8 +286,9 @@ class ReadingCall:
         return [("free", entry) for entry in reader.listed()]
 
     def free(self, entry: Returned) -> None:
-        """An entry is released."""
-        self.reads.free(entry)
+        """An entry is released, and with the last one the reader's permits are."""
+        if reader := self.reads.freed(entry):
+            self.served += self.reads.no_longer_waiting(reader)
 
 
 BEGINS: Mapping[type[Operation], Callable[[ReadingCall, Any], Agenda]] = {
@@ -282,9 +301,9 @@ BEGINS: Mapping[type[Operation], Callable[[ReadingCall, Any], Agenda]] = {
 
 
 FIELDS: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
-    Reader: attrgetter("number", "first", "last", "awaited", "failed", "partial", "got", "within"),
+    Reader: attrgetter("number", "first", "last", "awaited", "failed", "partial", "got", "within", "permits", "left"),
     Request: attrgetter("first", "last", "number", "reopened", "creator", "listeners"),
-    Returned: attrgetter("entry", "count"),
+    Returned: attrgetter("entry", "count", "reader"),
     Cached: attrgetter("expected_reads"),
     Count: attrgetter("left"),
 }
@@ -314,16 +333,21 @@ def fingerprint(model: EntryCaches) -> Hashable:
     """What is cached, read and held, how many readers have come, and what calls under way have still to do."""
     calls = cast(list[tuple[int, ReadingCall]], sorted(model.under_way.items()))
     told = str([(thread, call.told, call.evaluated) for thread, call in calls])
-    left = [(call.agenda, call.request) for _, call in calls]
+    left = [(call.agenda, call.request, call.served) for _, call in calls]
     pending = model.pending_reads
-    state = left, model.caches[0].entries, pending.running, pending.waiting, model.returned
+    limit = model.read_limit.remaining, [*model.read_limit.waiting]
+    state = left, model.caches[0].entries, pending.running, pending.waiting, model.returned, limit
     return told, model.readers, *model.answers.hits_and_misses, Shape().of(state)
 
 
-def rest(_: EntryCaches, operations: Sequence[Operation]) -> Iterator[Operation]:
-    """The storage answers all, and everybody lets go."""
+def rest(model: EntryCaches, operations: Sequence[Operation]) -> Iterator[Operation]:
+    """The storage answers all, and everybody lets go. Those who wait then have their permits, and let go as well."""
     asking = [operation for operation in operations if isinstance(operation, ASKING)]
     yield from (Complete(0) for _ in (*asking, *asking))
+    if model.config.max_reads_in_flight:
+        for _ in asking:
+            yield from (Done(0), Complete(0), Complete(0))
+        yield Permits()
     yield from (Done(0) for _ in asking)
     yield Hits()
 
@@ -347,8 +371,9 @@ def happens(operation: Operation) -> bool:
 
 
 def counted(config: Config) -> Config:
-    """A configuration without a limit, in which reads are counted."""
-    return structs.replace(config, max_size=None, max_reads_in_flight=0, by_read_count=True)
+    """A configuration in which reads are counted, with a limit only if that is enough for one entry."""
+    limit = config.max_reads_in_flight if config.max_reads_in_flight >= UNKNOWN_SIZE + OVERHEAD else 0
+    return structs.replace(config, max_size=None, max_reads_in_flight=limit, by_read_count=True)
 
 
 ASKING = (Fetch, Fetch, FetchOne)

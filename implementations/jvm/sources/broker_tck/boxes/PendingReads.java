@@ -1,5 +1,6 @@
 package broker_tck.boxes;
 
+import broker_tck.Held;
 import broker_tck.threads.Box;
 import broker_tck.threads.Scheduler;
 import java.lang.reflect.InvocationHandler;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 
@@ -59,9 +61,14 @@ public class PendingReads implements Box, InvocationHandler {
         sample = StandIns.of(IMPL + "ManagedLedgerMBeanImpl", this);
         thread = of(Released.named(IMPL + "ManagedLedgerImpl").getMethod("getExecutor").getReturnType(), executor);
         Released.field(Released.named(CACHE + "RangeEntryCacheManagerImpl"), "mlFactoryMBean").set(manager, counters);
+        Held.wall = 0;
         limiter = Released.makeWith(
             CACHE + "InflightReadsLimiter",
-            0L, 1, 0L, Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop"));
+            settings.get("max_reads_in_flight"),
+            Values.number(settings.get("acquire_queue")),
+            settings.get("acquire_timeout"),
+            of(ScheduledExecutorService.class, this),
+            Released.callStatic("io.opentelemetry.api.OpenTelemetry", "noop"));
         cache = cache(settings);
         entries = Released.field(cache.getClass(), "entries").get(cache);
     }
@@ -131,6 +138,8 @@ public class PendingReads implements Box, InvocationHandler {
             case "cursor":
                 cursors.put(a[1], new Object[] {a[2], a[3]});
                 return null;
+            case "permits":
+                return Released.call(limiter, "getRemainingBytes");
             case "hits":
                 return new Object[] {hits[0], hits[1], hits[2], hits[3]};
             default:
