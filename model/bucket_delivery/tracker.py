@@ -172,7 +172,8 @@ class Tracker(Part):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is in memory."""
-        self.timer.must_update(self.update)
+        self.timer.updated = None
+        self.update(self.timer)
 
     def update(self, timer: parts.Timer) -> None:
         """Bring a timer up to date."""

@@ -445,7 +445,8 @@ class DelayedDelivery(Reference):
 
     def update_timer(self) -> None:
         """Bring the timer up to date with what is held."""
-        self.timer.must_update(self.update)
+        self.timer.updated = None
+        self.update(self.timer)
 
     def update(self, timer: TrackerTimer) -> None:
         """Bring a timer up to date."""

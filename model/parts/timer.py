@@ -237,12 +237,10 @@ class TrackerTimer(WallTimer):
     def __init__(self, now: int, fired: Callable[[], None] | None = None) -> None:
         super().__init__(now, fired)
         self.updated: Self | None = None
-        """The timer as it is if the tracker has brought it up to date in the last operation, unasked."""
+        """The timer as it is if the tracker has brought it up to date in the last operation, unasked.
 
-    def must_update(self, update: Callable[[Self], None]) -> None:
-        """The tracker brings the timer up to date."""
-        self.updated = None
-        update(self)
+        A tracker that must bring it up to date forgets this.
+        """
 
     def may_update(self, update: Callable[[Self], None]) -> None:
         """The tracker may bring the timer up to date."""
