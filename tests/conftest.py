@@ -37,10 +37,17 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
-    """Note the processor time of each test and of its child processes, if scripts/measure.py asks for it."""
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, bool, bool]:
+    """Note the processor time of each test and of its child processes, if scripts/measure.py asks for it.
+
+    After the tests of a file, what is left of them stays: models that are cached, above all. If it were not frozen as
+    well, each collection that an invariant asks for would look through all of it.
+    """
     before = sum(os.times()[:4])
     done = yield
+    if nextitem and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
     if log := os.environ.get("COSTS_LOG"):
         with Path(log).open("a", encoding="utf-8") as notes:
             notes.write(f"test {sum(os.times()[:4]) - before:.2f} {item.nodeid}\n")
