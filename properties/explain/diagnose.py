@@ -275,7 +275,8 @@ class Diagnoser:
 
         The mistakes that fit it are ranked by how many traces near it, then by how many whole walks, they fit as well.
         If the best of them explains the subject everywhere, it is the diagnosis. If not, it is what the walks
-        support, see :meth:`best_supported`.
+        support, see :meth:`best_supported`. Only then does it matter how many traces a mistake fits that does not fit
+        all; such a mistake may come to no end on each of them.
         """
         config, operations = trace
         guess = fallback_rule(self.contract, operations, difference)
@@ -283,15 +284,20 @@ class Diagnoser:
         if not fitting:
             return Diagnosis((guess,), ())
         near = [r for t in chain(nearby(*trace), self.continued(*trace)) if (r := self.recorded(*t))]
-        scored = [(sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
-        fits = sorted(best(scored), key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
-        if self.walks(*fits[0]) < self.count or max(score for score, _ in scored) < len(near):
-            return self.best_supported(guess, scored, fits)
+        whole = [fit for fit in fitting if all(self.fits(fit[1], recording) for recording in near)]
+        fits = self.in_order(whole, guess)
+        if not fits or self.walks(*fits[0]) < self.count:
+            scored = [(len(near) if fit in whole else sum(self.fits(fit[1], r) for r in near), fit) for fit in fitting]
+            return self.best_supported(guess, scored, self.in_order(best(scored), guess))
         mistakes = self.told_apart([fit for fit in fits if self.walks(*fit) == self.count])
         rules = tuple(dict.fromkeys(mistake.rule.number for mistake in mistakes))[:2]
         return Diagnosis(
             rules, tuple(mistake for mistake in mistakes if mistake.rule.number in rules)[:3], self.count, whole=True
         )
+
+    def in_order(self, fits: Iterable[KnownMistake], guess: str) -> list[KnownMistake]:
+        """Mistakes by the number of whole walks that they fit; of those that fit as many, those of a rule first."""
+        return sorted(fits, key=lambda fit: (-self.walks(*fit), fit[0].rule.number != guess))
 
     def best_supported(self, guess: str, scored: list[tuple[int, KnownMistake]], fits: list[KnownMistake]) -> Diagnosis:
         """The diagnosis if no mistake explains the subject everywhere: the mistake that the walks support best.
