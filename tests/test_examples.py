@@ -21,6 +21,12 @@ pytestmark = pytest.mark.slow
 REPO = Path(__file__).parents[1]
 SHORT = ("--walks", "100", "--examples", "5")
 GOOD, BROKEN, BROKEN_RULE = "SortedListTracker", "EarlyTracker", "DD-06"
+FEW = """
+[tool.broker-tck]
+walks = 90
+examples = 20
+"""
+"""So few that every rule comes up."""
 NAMES = {GOOD: "sorted-list", BROKEN: "sorted-list-early"}
 TEST_MODULE = """
 from broker_tck.properties import conformance
@@ -59,7 +65,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(python: Path, tmp_path: Path) -> Command:
-    """Runs a module in the new environment, in an empty folder."""
+    """Runs a module in the new environment, in a folder whose table asks for few walks."""
+    tmp_path.joinpath("pyproject.toml").write_text(FEW, encoding="utf-8")
     return lambda module, *words: command(tmp_path, python, "-m", module, *words)
 
 
