@@ -206,10 +206,21 @@ def of_a_contract(words: list[str]) -> bool:
     return "--contract" in words
 
 
+def of_an_example_that_conforms(words: list[str]) -> bool:
+    """Whether a command checks an example of a subject, with enough walks for every rule."""
+    modules = {path.stem for path in (REPO / "examples" / "subjects").glob("*.py")}
+    return "--fail-fast" not in words and any(word.partition(":")[0] in modules for word in words)
+
+
 @pytest.mark.parametrize(
     ("page", "words", "told"),
     [
-        pytest.param(*each, marks=pytest.mark.deep if of_a_contract(each[1]) else pytest.mark.slow)
+        pytest.param(
+            *each,
+            marks=pytest.mark.deep
+            if of_a_contract(each[1]) or of_an_example_that_conforms(each[1])
+            else pytest.mark.slow,
+        )
         for each in outputs()
         if not of_java(each[1]) and not of_the_go_client(each[1])
     ],

@@ -12,10 +12,11 @@ from broker_tck.properties.engine.registry import CONTRACTS
 from broker_tck.properties.engine.subjects import Subject, resolve
 from broker_tck.properties.engine.trace import from_text
 from broker_tck.properties.search.replay import on_subject
+from broker_tck.properties.search.run import Run, checked
 
 FOLDER = Path(__file__).parents[1] / "examples" / "subjects"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
-WALKS = 200
+WALKS, FEW = 200, 8
 
 
 @pytest.fixture(autouse=True)
@@ -46,14 +47,23 @@ def test_page_tells_of_every_file_and_of_every_other_contract() -> None:
 
 @pytest.mark.parametrize(("right", "wrong", "rule"), rows())
 def test_page_shows_the_check_of_each_mistake(right: str, wrong: str, rule: str) -> None:
-    """`test_docs` makes these checks and those of the subjects that conform, and sees that this is printed."""
+    """`test_docs` makes these checks, and deep ones of the subjects that conform, and sees that this is printed."""
     assert issubclass(resolve(wrong).factory, resolve(right).factory)
     assert f"$ broker-tck check --subject {wrong} --fail-fast\n" in PAGE
     assert f"\n{rule} is broken by {wrong} (" in PAGE
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("right", [right for right, _, _ in rows()])
+def test_walks_find_nothing(right: str) -> None:
+    run = Run(*resolved(right), seed=0)
+    assert [done for done in checked(run, range(FEW), FEW, judged=4) if done.difference] == []
+    assert (run.walks, run.breaches) == (FEW, [])
+
+
+@pytest.mark.deep
 def test_subject_whose_check_is_not_shown_conforms_and_exercises_every_rule() -> None:
+    """The example of a topic passes the check with every rule exercised; few walks find nothing in it either."""
     (shown,) = [right for right, _, _ in rows() if f"$ broker-tck check --subject {right} " not in PAGE]
     assert shown == "topics:Topic"
     run = run_subject(*resolved(shown), seed=0, count=WALKS)
