@@ -261,6 +261,7 @@ def test_every_invariant_is_a_rule() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", bundled(CONTRACT), ids=lambda subject: subject.name)
 def test_a_profile_breaks_what_it_says_that_it_breaks(subject: Subject) -> None:
     (profile,) = subject.profiles
