@@ -97,7 +97,7 @@ def test_way_is_done_or_refused_with_the_reason(contract: Contract, profile: str
 @each_profile
 def test_rule_is_kept_or_that_refused_with_the_reason(contract: Contract, profile: str) -> None:
     kept = [number for number in contract.rules if tried(contract, f"{profile}+{number}") == APPLIED]
-    for mistake in of_contract(contract):
+    for mistake in shared(contract, profile, of_contract(contract)):
         if mistake.rule.number in kept:
             tried(contract, f"{profile}+{mistake.rule.number}~{spelled(mistake)}")
 
