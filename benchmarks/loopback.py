@@ -20,7 +20,7 @@ from broker_tck.properties.errors import Failed
 from broker_tck.spark_fuzz.executors.session import JVM, archive, java, need_spark
 
 HOST = "127.0.0.1"
-PATIENCE = 60.0
+PATIENCE = 600.0
 """How many seconds a master, a worker or a server may take to come up."""
 CLASS = "org.apache.spark.deploy"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"

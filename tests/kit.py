@@ -36,6 +36,9 @@ ROOT = Path(__file__).parent.parent
 ONE_IN = 4
 """Some tests replay one recorded trace of so many; a deep test replays all."""
 
+PATIENCE = 600.0
+"""Seconds after which a wait for another process fails: only what hangs takes as many, however slow the machine is."""
+
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
 plots = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is not installed")
 """They are drawn if the extra `bench` is installed; in tox, that is the environment `coverage`."""
@@ -219,5 +222,5 @@ def python(
     command = [sys.executable, *arguments]
     environment |= variables
     return subprocess.run(
-        command, cwd=cwd, env=environment, input=typed, capture_output=True, text=True, check=False, timeout=240
+        command, cwd=cwd, env=environment, input=typed, capture_output=True, text=True, check=False, timeout=PATIENCE
     )

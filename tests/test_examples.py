@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kit import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +43,9 @@ def command(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "COV_", "COVERAGE"))}
     environment["COLUMNS"] = "160"
     words = tuple(map(str, words))
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
 
 
 @pytest.fixture(scope="module")

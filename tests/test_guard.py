@@ -17,7 +17,7 @@ import misbehaving
 import pytest
 import refresh
 from conftest import Cli
-from kit import ROOT, python, subject_of, trace_of
+from kit import PATIENCE, ROOT, python, subject_of, trace_of
 
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 from broker_tck.implementations.jvm.unavailable import Unavailable
@@ -211,8 +211,8 @@ def test_nothing_is_left_of_a_process(tmp_path: Path) -> None:
 
 
 def ends(pid: int) -> bool:
-    """Whether a process ends soon."""
-    until = time.monotonic() + 20
+    """Whether a process ends at last."""
+    until = time.monotonic() + PATIENCE
     while alive(pid) and time.monotonic() < until:
         misbehaving.FOREVER.wait(0.01)
     return not alive(pid)

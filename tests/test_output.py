@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
+from kit import PATIENCE
 
 from broker_tck.cli.output import written
 from broker_tck.properties.errors import BadInput
@@ -21,7 +22,7 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="no device that is alw
 def ended(arguments: list[str], stdout: int, stderr: int = subprocess.PIPE) -> tuple[int, str]:
     """The exit status of a command whose standard output is given, and what it said on standard error."""
     command = [sys.executable, "-c", PROGRAM, *arguments]
-    done = subprocess.run(command, stdout=stdout, stderr=stderr, text=True, check=False, timeout=60)
+    done = subprocess.run(command, stdout=stdout, stderr=stderr, text=True, check=False, timeout=PATIENCE)
     return done.returncode, done.stderr or ""
 
 
@@ -37,7 +38,7 @@ def test_pipe_that_nobody_reads_ends_it_quietly() -> None:
 
 def test_stream_that_was_closed_goes_nowhere() -> None:
     closed = "import sys; sys.stdout = None; from broker_tck.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", closed, "rules"], capture_output=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", closed, "rules"], capture_output=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from kit import PATIENCE
 
 CODE = """
 import signal
@@ -24,4 +25,4 @@ def test_they_end_with_the_one_that_made_them() -> None:
     assert made.stdout is not None
     assert made.stdout.readline() == b"7\n"
     made.kill()
-    assert made.communicate(timeout=120) == (b"", None)  # each process that is left has its standard output open
+    assert made.communicate(timeout=PATIENCE) == (b"", None)  # each process that is left has its standard output open

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from kit import PATIENCE
 from made_up import MadeUp, manifest, table
 
 from broker_tck.properties.errors import BadInput, Failed
@@ -17,7 +18,6 @@ from broker_tck.spark_fuzz.driver.totals import Totals
 from broker_tck.spark_fuzz.store.rows import MACHINE, REFUSED, ROUND, UNFINISHED, UNFIT, Row
 from broker_tck.spark_fuzz.worker.task import batch_of
 
-PATIENCE = 60.0
 Tables = dict[str, Any]
 
 

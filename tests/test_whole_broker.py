@@ -11,6 +11,7 @@ from pathlib import Path
 from runpy import run_path
 
 import pytest
+from kit import PATIENCE
 
 REPO = Path(__file__).parents[1]
 RUN = REPO / "examples" / "whole_broker" / "run.py"
@@ -40,7 +41,7 @@ def ran(folder: Path, *words: str, name: str = "r-01", **more: str) -> subproces
     places = {"PATH": "bin", "TMPDIR": "tmp", "JARS": "pulsar-broker-4.2.4.jar"}
     environment = {name: str(folder / where) for name, where in places.items()} | more
     command = (sys.executable, str(RUN), name, *words)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert not [*(folder / "tmp").iterdir()], "the folder for the data is left behind"
     return done
 

@@ -24,7 +24,7 @@ FLAGS = [
     "--no-first-run",
     "--remote-debugging-pipe",
 ]
-SECONDS = 60
+SECONDS = 600
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
 
 

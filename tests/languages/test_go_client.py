@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kit import run_subject
+from kit import PATIENCE, run_subject
 from test_docs import of_the_go_client, outputs, see_output
 
 from broker_tck import check, fixtures
@@ -59,7 +59,7 @@ def test_program_does_as_was_recorded_in_every_step(version: str) -> None:
 def said(version: str, lines: bytes) -> list[Any]:
     """What the program of a release answers to some lines, without what it declares."""
     command = GoClient(version, None).command
-    done = subprocess.run(command, input=lines, capture_output=True, timeout=20, check=True)
+    done = subprocess.run(command, input=lines, capture_output=True, timeout=PATIENCE, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()[1:]]
 
 
