@@ -41,7 +41,7 @@ from broker_tck.spark_fuzz.store.rows import STATE
 from broker_tck.spark_fuzz.store.tables import Store
 
 DOCS = ROOT / "docs"
-FEW = 60_000
+FEW = 20_000
 
 # ---- What bundled subjects cost
 

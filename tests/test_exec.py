@@ -95,10 +95,9 @@ def test_walks_of_a_program_are_those_of_the_subject_in_it(contract: str, level:
     program = resolve(named(SPEAKING, inside.name, level))
     assert (program.contract.name, program.profiles) == (contract, inside.profiles)
     model = program.contract.model(program.profiles[0])
-    for number in range(2):
-        done = walk(program.contract, walk_seed(0, number), program.adapter, model, program.capabilities)
-        assert done.difference is None
-        assert record(done.operations, program.fresh(done.config)) == record(done.operations, inside.fresh(done.config))
+    done = walk(program.contract, walk_seed(0, 0), program.adapter, model, program.capabilities)
+    assert done.difference is None
+    assert record(done.operations, program.fresh(done.config)) == record(done.operations, inside.fresh(done.config))
 
 
 @pytest.mark.parametrize(("declared", "threads"), [({}, False), ({"threads": True, "shows_kept": True}, True)])

@@ -16,14 +16,17 @@ from broker_tck.properties.engine.check import check
 from broker_tck.properties.engine.subjects import resolve
 from broker_tck.properties.engine.walk import Walk, walk, walk_seed
 
-BROKEN = (
-    "mutant:strict-rounded-down",
-    "mutant:chunks-by-entry",
-    "mutant:removal-by-name-waits",
-    "mutant:memory-drifts-with-prunes",
-    "estimating:FallsWithEveryAdd",
-)
-"""Subjects that differ in a result, in what is observed, or in an estimate that nothing else depends on."""
+BROKEN = {
+    "mutant:strict-rounded-down": 1,
+    "mutant:chunks-by-entry": 1,
+    "mutant:removal-by-name-waits": 0,
+    "mutant:memory-drifts-with-prunes": 3,
+    "estimating:FallsWithEveryAdd": 3,
+}
+"""Subjects that differ in a result, in what is observed, or in an estimate that nothing else depends on.
+
+Each with the number of the first walk on which it does.
+"""
 ESTIMATING = """
 from broker_tck.implementations.delayed_delivery.time_bucket import TimeBucketTracker
 
@@ -33,7 +36,7 @@ class FallsWithEveryAdd(TimeBucketTracker):
         held = self.get_number_of_delayed_messages()
         return 10**6 - held if held else 0
 """
-WALKS = 6
+WALKS = 4
 
 
 @pytest.fixture(autouse=True)
@@ -42,13 +45,16 @@ def _end() -> Iterator[None]:
     end_all()
 
 
+def walk_of(name: str, profile: str, number: int) -> Walk:
+    """A walk of a program."""
+    subject = resolve(name)
+    contract = subject.contract
+    return walk(contract, walk_seed(0, number), subject.adapter, contract.model(profile), subject.capabilities)
+
+
 def walks_of(name: str, profile: str) -> list[Walk]:
     """Some walks of a program."""
-    subject = resolve(name)
-    model, contract = subject.contract.model(profile), subject.contract
-    return [
-        walk(contract, walk_seed(0, number), subject.adapter, model, subject.capabilities) for number in range(WALKS)
-    ]
+    return [walk_of(name, profile, number) for number in range(WALKS)]
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -57,8 +63,10 @@ def test_differences_are_those_of_single_steps(name: str, tmp_path: Path, monkey
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     profile = resolve(name).contract.default
-    together, single = (walks_of(named(SPEAKING, name, level), profile) for level in ("traces", "operations"))
-    assert any(each.difference for each in single)
+    together, single = (
+        walk_of(named(SPEAKING, name, level), profile, BROKEN[name]) for level in ("traces", "operations")
+    )
+    assert single.difference
     assert together == single
 
 
