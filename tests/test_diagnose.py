@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,22 @@ def test_way_explains_what_fails_because_of_it_and_nothing_else() -> None:
         assert diagnoser.explains(finding.diagnosis, done.config, done.operations) is explained
         unknown = replace(finding.diagnosis, mistakes=())
         assert not diagnoser.explains(unknown, done.config, done.operations)
+
+
+def test_mistake_that_does_not_fit_a_trace_is_asked_about_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If one fits them all; for another one may come to no end on each."""
+    subject, missed, fits = wrong("DD-09 refuses: equality_accepted"), Counter[type](), Diagnoser.fits
+    finding = found(subject, first_failing(subject))
+    assert finding is not None
+
+    def noting(diagnoser: Diagnoser, model: type, recording: Any) -> bool:
+        fit = fits(diagnoser, model, recording)
+        missed[model] += not fit
+        return fit
+
+    monkeypatch.setattr(Diagnoser, "fits", noting)
+    assert Diagnoser(subject, MODEL).diagnose((finding.config, finding.operations), finding.difference).whole
+    assert {*missed.values()} == {0, 1}
 
 
 @pytest.mark.slow
