@@ -285,10 +285,14 @@ class ReadingCall:
         del self.model.returned[reader.number]
         return [("free", entry) for entry in reader.listed()]
 
-    def free(self, entry: Returned) -> None:
-        """An entry is released, and with the last one the reader's permits are."""
-        if reader := self.reads.freed(entry):
-            self.served += self.reads.no_longer_waiting(reader)
+    def free(self, entry: Returned) -> Agenda:
+        """An entry is released. With the last one the reader's permits are, but its count is lowered before that."""
+        reader = self.reads.freed(entry)
+        return [("give_back", reader)] if reader and reader.permits else []
+
+    def give_back(self, reader: Reader) -> None:
+        """A reader's permits come back."""
+        self.served += self.reads.no_longer_waiting(reader)
 
 
 BEGINS: Mapping[type[Operation], Callable[[ReadingCall, Any], Agenda]] = {
