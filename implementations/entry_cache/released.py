@@ -59,6 +59,9 @@ def pending_reads(*since: int, profile: str, box: str = "PendingReads") -> Boxed
     return Boxed(since, f"broker_tck.boxes.{box}", woven, stand_ins=AROUND, line=line)
 
 
+ALIGNED = (pending_reads(3, profile="legacy-4.0", box="EarlierPendingReads"), Boxed((4, 0, 6), "", ()))
+"""Before 4.0.6, a read that joins another one reads the rest only when that one has come, which no profile says."""
+
 OF_MANAGER = {
     f"{IN_JAVA}impl.ManagedLedgerFactoryMBeanImpl": (
         "recordCacheInsertion",
@@ -122,5 +125,6 @@ KINDS = (
             pending_reads(5, 0, 1, profile="pip-430-5.0"),
         ),
     ),
+    Kind("aligned-reads", "entry-cache", "PendingReadsManager", None, (), MANAGED, ALIGNED),
     Kind("cache-manager", "entry-cache", "RangeEntryCacheManagerImpl", None, (), MANAGED, MANAGERS),
 )

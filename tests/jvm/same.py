@@ -31,6 +31,7 @@ SAME = {
     "range-cache": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "reads-limiter": ("3.3.5", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "pending-reads": ("4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
+    "aligned-reads": ("3.0.0", "3.0.7", "3.3.2", "3.3.5", "4.0.0 4.0.1"),
     "cache-manager": ("3.0.0", "3.0.7", "3.3.5", "4.0.0 4.0.1", "4.0.8", "4.2.4", "5.0.0-M1", "5.0.1"),
     "bucket": ("4.0.0 4.0.1", "4.0.5", "4.0.8", "4.2.4", "5.0.1"),
 }
@@ -49,6 +50,7 @@ MADE_OF = {
     "range-cache": tuple(name.replace("/", ".") for name in caches.HELD),
     "reads-limiter": limiter().woven,
     "pending-reads": pending_reads(profile="").woven,
+    "aligned-reads": pending_reads(profile="").woven,
     "cache-manager": managing_alone().woven,
     "bucket": (*buckets.HELD, f"{buckets.BUCKETS}Bucket", delays.ABSTRACT),
 }

@@ -32,6 +32,7 @@ SHRUNK = (
     "entry-cache legacy-4.0 max_size=60; put 1 1 0 60 0; put 1 1 1 1 0 | background | invalidate 1 1 3 | total @ 11>1"
 )
 ASKED_TWICE = "entry-cache {}; fetch 0 0 0 0 1 0 | fetch 0 0 0 0 1 0 | fail 0 1; fetch 0 0 0 0 1 0 | @ 5>1"
+JOINED_LATE = "entry-cache legacy-4.0 | fetch 0 0 0 0 1 0; fetch 0 1 0 0 1 0 | complete 0 | @ {}"
 ARMED = "ack-timeout ack-timeout-java-4.2; add 0 0 0 | adv 1000 | close | adv 0 @ 1>1"
 
 
@@ -112,6 +113,9 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-3.0.0/cache-manager", SHRUNK, Promise.STEPS),
         ("pulsar-4.0.0/cache-manager", SHRUNK, Promise.STEPS),
         ("pulsar-4.0.8/cache-manager", SHRUNK, Promise.STEPS),
+        ("pulsar-3.0.0/aligned-reads", JOINED_LATE.format("18>1 28>0"), Promise.STEPS),
+        ("pulsar-4.0.1/aligned-reads", JOINED_LATE.format("18>1 29>0"), Promise.STEPS),
+        ("pulsar-3.3.5/aligned-reads", JOINED_LATE.format("18>1 29>0"), None),
         ("pulsar-4.0.8/pending-reads", ASKED_TWICE.format("legacy-4.0"), Promise.STEPS),
         ("pulsar-4.2.4/pending-reads", ASKED_TWICE.format("pip-430"), Promise.STEPS),
         ("pulsar-5.0.1/pending-reads", ASKED_TWICE.format("pip-430-5.0"), Promise.STEPS),

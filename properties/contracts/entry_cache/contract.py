@@ -14,7 +14,7 @@ from broker_tck.properties.contracts.entry_cache.invariants import INVARIANTS, R
 from broker_tck.properties.contracts.entry_cache.limiter import LIMITER
 from broker_tck.properties.contracts.entry_cache.managing import MANAGING
 from broker_tck.properties.contracts.entry_cache.operations import AnyOperation, Capabilities, Config
-from broker_tck.properties.contracts.entry_cache.overlapping_reads import READS
+from broker_tck.properties.contracts.entry_cache.overlapping_reads import ALIGNED, READS
 from broker_tck.properties.contracts.entry_cache.scenarios import SCENARIOS
 from broker_tck.properties.contracts.entry_cache.shorter_calls import rewrites
 from broker_tck.properties.contracts.entry_cache.stepped_adapter import adapter
@@ -47,6 +47,11 @@ ENTRY_CACHE = Contract(
     rewrites=rewrites,
     scenarios=SCENARIOS,
     concurrent=CONCURRENT,
-    concurrent_parts={"reads-limiter": LIMITER, "pending-reads": READS, "cache-manager": MANAGING},
+    concurrent_parts={
+        "reads-limiter": LIMITER,
+        "pending-reads": READS,
+        "aligned-reads": ALIGNED,
+        "cache-manager": MANAGING,
+    },
     wordy=True,
 )

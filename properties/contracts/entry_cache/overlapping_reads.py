@@ -6,6 +6,7 @@ A call has an agenda: what it has still to do, one moment after the other. Other
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, cast
 
@@ -394,3 +395,27 @@ READS = Concurrent(
     happens=happens,
     config=counted,
 )
+
+
+# ---- Before 4.0.6
+
+
+def is_aligned(operation: Operation, model: EntryCaches, capabilities: Capabilities) -> bool:
+    """Whether a read is of one entry, so that it joins another one as a whole."""
+    return fits(operation, model, capabilities) and (not isinstance(operation, Fetch) or operation.n == 1)
+
+
+def unlimited(config: Config) -> Config:
+    """A configuration without a limit, in which reads are counted."""
+    return structs.replace(counted(config), max_reads_in_flight=0)
+
+
+ALIGNED = replace(
+    READS,
+    fills=(Fetch,),
+    before=(Fetch, Complete, Done),
+    calls=(Fetch, Fetch, Fetch, Complete, Complete, Fail, Done),
+    fits=is_aligned,
+    config=unlimited,
+)
+"""The same of cursors that read one entry at a time: no profile says how a read joins a part of another one."""
