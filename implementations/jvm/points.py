@@ -57,6 +57,10 @@ WAITING = {
     ("java/util/concurrent/locks/LockSupport", "parkNanos"),
 }
 """Calls that would have all threads wait, as the scheduler's may be one of Java's: they are refused."""
+FUTURE = "java/util/concurrent/CompletableFuture"
+LIMITED = "(JLjava/util/concurrent/TimeUnit;)Ljava/lang/Object;"
+"""A wait for a future that has a limit of time, as its ``get`` has it."""
+FUTURES = THREADS + "Futures"
 VALUES = THREADS + "Locals"
 MAPS = THREADS + "Maps"
 CALLING_BACK = ("compute", "merge")
@@ -183,6 +187,8 @@ class Weaver:
                 code.insertBefore(node, self._number(CHUNK))
         elif owner.startswith("java/util/") and name.startswith(CALLING_BACK):
             code.set(node, self._static(MAPS, name, str(node.desc).replace("(", "(Ljava/util/Map;", 1)))
+        elif (owner, name, str(node.desc)) == (FUTURE, "get", LIMITED):
+            code.set(node, self._static(FUTURES, name, LIMITED.replace("(", f"(L{FUTURE};", 1)))
         elif owner in LOCALS and name in ("get", "set", "remove"):
             code.set(node, self._static(VALUES, name, str(node.desc).replace("(", "(Ljava/lang/Object;", 1)))
 

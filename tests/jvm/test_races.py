@@ -214,8 +214,8 @@ def test_class_without_a_box_is_refused() -> None:
 # ---- Boxes, by what was recorded of their classes
 
 
-UNASKED = ("spoil", "crash", "reopen")
-"""A real entry that is freed may be in use again; a box has one tracker. Nor do threads read a ledger's storage."""
+UNASKED = ("spoil", "crash")
+"""A real entry that is freed may be in use again, and no box crashes. Nor do threads read a ledger's storage."""
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ public class DelayedDelivery implements Box, InvocationHandler {
 
     final Object dispatcher;
     final Wheel wheel;
-    final Object tracker;
+    /** The tracker; null if there is none. */
+    Object tracker;
     /** Of each thread, whether the dispatcher was asked for a read since the timer fired there. */
     private final Map<Integer, Boolean> asked = new HashMap<>();
 
@@ -108,8 +109,7 @@ public class DelayedDelivery implements Box, InvocationHandler {
                 tell();
                 return null;
             case "close":
-                enter(Scheduler.ENTERS);
-                Scheduler.exit(dispatcher);
+                letGo();
                 return ask("close");
             default:
                 return FREE.contains(name) ? dispatched(name, a) : locked(name, a);
@@ -120,6 +120,12 @@ public class DelayedDelivery implements Box, InvocationHandler {
     private void enter(int site) {
         Scheduler.point(site);
         Scheduler.enter(dispatcher);
+    }
+
+    /** Have the dispatcher let go of its tracker: whoever closes it comes after all calls of the dispatcher's. */
+    final void letGo() {
+        enter(Scheduler.ENTERS);
+        Scheduler.exit(dispatcher);
     }
 
     private Object locked(String name, Object[] a) throws Throwable {

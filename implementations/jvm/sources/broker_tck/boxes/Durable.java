@@ -1,9 +1,7 @@
 package broker_tck.boxes;
 
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,81 +9,36 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** Storage and cursor of a bucket tracker: what is durable, and calls that wait until an operation ends them. */
-final class Durable implements InvocationHandler {
+/** What is durable of bucket trackers, and their calls to storage and cursor that wait until an operation ends them. */
+final class Durable {
 
-    private static final String DELAYED = "org.apache.pulsar.broker.delayed.";
+    static final String DELAYED = "org.apache.pulsar.broker.delayed.";
     private static final String LEDGERS = "org.apache.bookkeeper.mledger.";
-    private static final String NAME = "subscription";
 
     boolean atOnce;
     Object mark;
-    private final List<Call> waiting = new ArrayList<>();
+    final List<Call> waiting = new ArrayList<>();
+    /** Of each snapshot its metadata, then its segments. */
     private final Map<Long, List<byte[]>> stored = new TreeMap<>();
     private final Map<String, String> properties = new LinkedHashMap<>();
     private long made;
 
-    Object storage() throws Throwable {
-        return proxy(DELAYED + "bucket.BucketSnapshotStorage");
-    }
-
-    Object cursor() throws Throwable {
-        return proxy(LEDGERS + "ManagedCursor");
-    }
-
-    private Object proxy(String name) throws Throwable {
-        Class<?> kind = Released.named(name);
-        return Proxy.newProxyInstance(kind.getClassLoader(), new Class<?>[] {kind}, this);
-    }
-
-    @Override
-    public Object invoke(Object proxy, Method method, Object[] a) throws Throwable {
-        switch (method.getName()) {
-            case "createBucketSnapshot":
-                return begin("create:" + range((String) a[2]) + ":" + ((List<?>) a[1]).size(), written((List<?>) a[1]));
-            case "getBucketSnapshotSegment":
-                return begin("load:" + a[0] + ":" + a[1] + "-" + a[2], a);
-            case "getBucketSnapshotLength":
-                return CompletableFuture.completedFuture(0L);
-            case "deleteBucketSnapshot":
-                return begin("delete:" + a[0], a);
-            case "putCursorProperty":
-                return begin("put:" + range((String) a[0]) + "=" + a[1], a);
-            case "removeCursorProperty":
-                return begin("remove:" + range((String) a[0]), a);
-            case "getCursorProperties":
-                return new LinkedHashMap<>(properties);
-            case "getMarkDeletedPosition":
-                return mark;
-            case "getManagedLedger":
-                return proxy(LEDGERS + "ManagedLedger");
-            case "getName":
-                return NAME;
-            default:
-                throw new NoSuchMethodError(method.getName());
-        }
-    }
-
     /** The range in the key of a bucket's property. */
-    private static String range(String key) {
+    static String range(String key) {
         return key.substring(key.indexOf('_') + 1).replace('_', '-');
     }
 
-    private static List<byte[]> written(List<?> segments) throws Throwable {
-        List<byte[]> written = new ArrayList<>();
-        for (Object segment : segments) {
-            written.add((byte[]) Released.call(segment, "toByteArray"));
+    /** The properties by ranges, ascending or descending. */
+    Map<String, String> properties(boolean down) {
+        Map<Ledgers, String> keys = new TreeMap<>(down ? Collections.reverseOrder() : null);
+        for (String key : properties.keySet()) {
+            keys.put(new Ledgers(key), key);
         }
-        return written;
-    }
-
-    private Object begin(String label, Object about) throws Throwable {
-        Call call = new Call(label, about);
-        waiting.add(call);
-        if (atOnce) {
-            end("complete", waiting.size() - 1);
+        Map<String, String> ordered = new LinkedHashMap<>();
+        for (String key : keys.values()) {
+            ordered.put(key, properties.get(key));
         }
-        return call.future;
+        return ordered;
     }
 
     /** End a call that waits; answers with its label, or null if none waits. */
@@ -93,7 +46,11 @@ final class Durable implements InvocationHandler {
         if (waiting.isEmpty()) {
             return null;
         }
-        Call call = waiting.remove((int) (which % waiting.size()));
+        return end(how, waiting.remove((int) (which % waiting.size())));
+    }
+
+    /** End a call; answers with its label. */
+    Object end(String how, Call call) throws Throwable {
         Object outcome = how.equals("complete") || how.equals("stored") ? effect(call) : null;
         Throwable error = how.equals("complete") ? null : error(call, how.equals("conflict"));
         if (outcome instanceof Throwable || error != null) {
@@ -115,7 +72,7 @@ final class Durable implements InvocationHandler {
                 List<byte[]> all = stored.get((Long) a[0]);
                 return all == null
                     ? new CompletionException(failure(DELAYED + "bucket.BucketNotExistException", call.label))
-                    : read(all.subList(Math.toIntExact((Long) a[1]) - 1, Math.toIntExact((Long) a[2])));
+                    : read(all, a);
             case "delete":
                 stored.remove((Long) a[0]);
                 return null;
@@ -128,24 +85,23 @@ final class Durable implements InvocationHandler {
         }
     }
 
-    private static List<Object> read(List<byte[]> segments) throws Throwable {
+    /** The metadata, or some segments. */
+    private static Object read(List<byte[]> all, Object[] a) throws Throwable {
+        if (a.length == 1) {
+            return parsed("SnapshotMetadata", all.get(0));
+        }
         List<Object> read = new ArrayList<>();
-        for (byte[] segment : segments) {
-            read.add(parsed(segment));
+        for (byte[] segment : all.subList(Math.toIntExact((Long) a[1]), Math.toIntExact((Long) a[2]) + 1)) {
+            read.add(parsed("SnapshotSegment", segment));
         }
         return read;
     }
 
-    /** A segment, which is parsed by a method of its own, or by a static one. */
-    private static Object parsed(byte[] segment) throws Throwable {
-        String name = DELAYED + "proto.SnapshotSegment";
-        try {
-            Object made = Released.make(name);
-            Released.call(made, "parseFrom", (Object) segment);
-            return made;
-        } catch (NoSuchMethodError before42) {
-            return Released.callStatic(name, "parseFrom", (Object) segment);
-        }
+    /** A message, which is parsed by a static method, or by one of its own, which answers with nothing. */
+    private static Object parsed(String kind, byte[] written) throws Throwable {
+        Object blank = Released.make(DELAYED + "proto." + kind);
+        Object parsed = Released.call(blank, "parseFrom", (Object) written);
+        return parsed == null ? blank : parsed;
     }
 
     private static Throwable error(Call call, boolean conflict) throws Throwable {
@@ -183,20 +139,46 @@ final class Durable implements InvocationHandler {
         return keys;
     }
 
+    /** A range of ledgers, in order of the first, then of the last. */
+    private static final class Ledgers implements Comparable<Ledgers> {
+
+        private final long first;
+        private final long last;
+
+        Ledgers(String key) {
+            String[] ends = range(key).split("-");
+            first = Long.parseLong(ends[0]);
+            last = Long.parseLong(ends[1]);
+        }
+
+        @Override
+        public int compareTo(Ledgers other) {
+            return first != other.first ? Long.compare(first, other.first) : Long.compare(last, other.last);
+        }
+    }
+
     /** A call that waits for its end. */
-    private static final class Call {
+    static final class Call {
 
-        private final String label;
+        /** That of the tracker that has made it. */
+        final Door door;
+        final String label;
+        final CompletableFuture<Object> future = new CompletableFuture<>();
         private final Object about;
-        private final CompletableFuture<Object> future = new CompletableFuture<>();
 
-        Call(String label, Object about) {
+        Call(Door door, String label, Object about) {
+            this.door = door;
             this.label = label;
             this.about = about;
         }
 
         String kind() {
             return label.substring(0, label.indexOf(':'));
+        }
+
+        /** Whether it changes nothing. */
+        boolean reads() {
+            return kind().equals("load");
         }
     }
 }

@@ -266,7 +266,7 @@ public final class Scheduler {
     }
 
     /** Begin something; answers whether it is done in one go, without points. */
-    static boolean begin(boolean whole) {
+    public static boolean begin(boolean whole) {
         if (running != null && whole) {
             running.whole++;
         }
@@ -274,7 +274,7 @@ public final class Scheduler {
     }
 
     /** End it. */
-    static void end(boolean whole) {
+    public static void end(boolean whole) {
         if (running != null && whole) {
             running.whole--;
         }
