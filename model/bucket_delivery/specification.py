@@ -178,10 +178,15 @@ class BucketDelivery(Reference):
 
     def reopen(self) -> bool:
         """The tracker is closed, and another one recovers; answers whether the closing has ended at once."""
+        ended = self.close()
+        self.recover(0, 0)
+        return ended
+
+    def close(self) -> bool:
+        """Close the tracker; answers whether that has ended at once."""
         ended = self.tracker is None or self.tracker.close()
         if self.tracker and not ended:
             self.closed.append(self.tracker)
-        self.recover(0, 0)
         return ended
 
     def closing(self) -> int:

@@ -342,7 +342,12 @@ class Snapshots(Part):
         return About(segment[0][0], segment[-1][0], frozenset(index[1:] for index in segment))
 
     async def write(self, bucket: Bucket, segments: Sequence[Segment], lost: Callable[[], None]) -> None:
-        """Store a bucket's segments, then put its key; ``lost`` follows if they could not be stored."""
+        """Store a bucket's segments, then put its key; ``lost`` follows if they could not be stored.
+
+        A closed tracker stores nothing.
+        """
+        if self.closed:
+            return
         label = f"create:{name(bucket.ledgers)}:{bucket.last}"
         effect = partial(self.durable.create, Snapshot(bucket.about, segments))
         outcome, number = await self.ask(label, effect, self.retried)

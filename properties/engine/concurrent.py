@@ -68,7 +68,9 @@ class Concurrent:
     of_one: tuple[type[Operation], ...] = field(default=(), kw_only=True)
     """Those of the calls that one thread alone makes, such as the timer's."""
     last: Operation | None = field(default=None, kw_only=True)
-    """What ends the object: the last call of a thread, when all others but those of :attr:`of_one` are made."""
+    """What ends the object: the last call of one of two threads."""
+    beside: tuple[type[Operation], ...] = field(default=(), kw_only=True)
+    """What the other thread calls if there is a :attr:`last` call."""
     rest: Callable[[Any, Sequence[Operation]], Iterable[Operation]]
     """What is asked when all threads have ended, given the model before they start and all operations so far."""
     steps: Mapping[type[Operation], Callable[[Any, Operation, int], Call]] = field(default_factory=dict)

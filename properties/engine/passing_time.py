@@ -70,7 +70,8 @@ class PassingTime(ABC):
 class ExpiringTime(PassingTime):
     """Time on which a timeout that has expired fires later, even if it is cancelled in between."""
 
-    expired: int | None = None
+    expired: tuple[Any, int] | None = None
+    """The timeout that has expired, with its timer: there may be another timer by the time it fires."""
 
     @property
     @abstractmethod
@@ -95,8 +96,9 @@ class ExpiringTime(PassingTime):
         """It fires, or the next one expires."""
         if word == ("expires",):
             self.move_to(self.first())
-            self.expired = self.timer.armed.pop(0)
-        else:
-            self.timer.fire(self.expired)
+            self.expired = self.timer, self.timer.armed.pop(0)
+        elif self.expired:
+            timer, at = self.expired
+            timer.fire(at)
             self.said.append(self.now())
             self.expired = None

@@ -94,7 +94,7 @@ def drawn(
     ending = [concurrent.last] if concurrent.last and not below(LAST) else []
     calls = [kind for kind in concurrent.calls if tag_of(kind) not in apart]
     shared = [kind for kind in calls if kind not in concurrent.of_one]
-    kinds = [concurrent.of_one, shared] if ending else [calls, *[shared] * (number - 1)]
+    kinds = [concurrent.beside, shared] if ending else [calls, *[shared] * (number - 1)]
     threads = [(*drawing.some(1 + below(most), of, fits),) for of in kinds]
     threads[-1] += (*ending,)
     asked = concurrent.rest(reference, [*before, *(operation for calls in threads for operation in calls)])

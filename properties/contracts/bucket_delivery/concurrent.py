@@ -1,4 +1,8 @@
-"""What threads may call at the same time: the dispatcher's calls, the timer, and the ends of calls to the storage."""
+"""What threads may call at the same time: the dispatcher's calls, the timer, and the ends of calls to the storage.
+
+A dispatcher lets go of its tracker, closes it, and another one recovers. Meanwhile the timer may come, and calls to the
+storage end.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Advance,
     Capabilities,
     Clear,
+    Closing,
     Complete,
     Config,
     Conflict,
@@ -23,11 +28,12 @@ from broker_tck.properties.contracts.bucket_delivery.operations import (
     Has,
     Mark,
     Pause,
+    Reopen,
     Snapshots,
     Storage,
     Stored,
 )
-from broker_tck.properties.contracts.bucket_delivery.stepping import Dispatched, Ending, TimePasses
+from broker_tck.properties.contracts.bucket_delivery.stepping import Dispatched, Ending, Reopening, TimePasses
 from broker_tck.properties.engine.concurrent import Concurrent
 from broker_tck.properties.engine.operation import Operation
 from broker_tck.properties.engine.state import state_of
@@ -41,8 +47,10 @@ LAST = 2**42
 
 
 def rest(model: BucketDelivery, done: Sequence[Operation]) -> Iterator[Operation]:
-    """All calls end, all times pass, and everything comes out."""
+    """After a close it is asked first whether that has ended. All calls end, all times pass, everything comes out."""
     last = max((operation.at for operation in done if isinstance(operation, Add)), default=model.now)
+    if any(isinstance(operation, Reopen) for operation in done):
+        yield Closing()
     yield Pause()
     yield Storage(AT_ONCE)
     yield from [Complete(0)] * MOST_CALLS
@@ -83,10 +91,13 @@ CONCURRENT = Concurrent(
     calls=(*CALLS, *ENDS, *[Get] * 3, *[Complete] * 5, *[Advance] * 4),
     most=(20, 2),
     of_one=(Advance,),
+    last=Reopen(),
+    beside=(*ENDS, *[Complete] * 3, *[Advance] * 2),
     rest=rest,
     steps={
         **dict.fromkeys(CALLS, Dispatched),
         **dict.fromkeys(ENDS, Ending),
+        Reopen: Reopening,
         Advance: TimePasses,
     },
     fingerprint=state_of,

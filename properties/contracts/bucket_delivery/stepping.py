@@ -14,6 +14,7 @@ from msgspec import structs
 
 from broker_tck.model.bucket_delivery.specification import BucketDelivery
 from broker_tck.model.bucket_delivery.stored import Promise, putting_off
+from broker_tck.model.bucket_delivery.tracker import Tracker
 from broker_tck.model.reference import Fault
 from broker_tck.properties.engine.check import disallowed, failed
 from broker_tck.properties.engine.concurrent import Word
@@ -62,8 +63,9 @@ class TimePasses(ExpiringTime):
 
     @property
     def timer(self) -> Any:
-        """The timer of the tracker."""
-        return self.model.tracker.timer
+        """The timer of the tracker. If there is no tracker, as a recovery has failed, it is one that nobody arms."""
+        tracker = self.model.tracker
+        return tracker.timer if tracker else self.model.Tracker.Timer(self.model.now)
 
 
 class Stepping(ABC):
@@ -136,9 +138,8 @@ class Dispatched(Stepping):
 
 
 def loading(model: BucketDelivery) -> Promise | None:
-    """The load that a tracker has begun last."""
-    assert model.tracker
-    return model.tracker.loading.load
+    """The load that the tracker, if there is one, has begun last."""
+    return model.tracker.loading.load if model.tracker else None
 
 
 def result_of(operation: Operation, model: BucketDelivery) -> Any:
@@ -166,3 +167,40 @@ class Ending(Stepping):
         if self.acted:
             return str(self.result)
         return " or ".join(call.label for call in self.model.durable.calls.waiting) or "nothing"
+
+
+class Reopening(Stepping):
+    """The tracker is closed; then somebody looks whether that has ended; then another tracker recovers."""
+
+    closed: Tracker | None = None
+
+    def __init__(self, model: BucketDelivery, operation: Operation, thread: int) -> None:
+        super().__init__(model, operation, thread)
+        self.to_do = ["closes", "looks", "recovers"]
+
+    def acts(self) -> Sequence[Word]:
+        """The next of these."""
+        return [(word,) for word in self.to_do[:1]]
+
+    def act(self, word: Word) -> None:
+        """Note whether the close has ended, or why the recovery has failed."""
+        self.to_do.remove(word[0])
+        if word[0] == "closes":
+            self.closed = self.model.tracker
+            with putting_off(self.shared.left):
+                self.model.close()
+        elif word[0] == "looks":
+            self.result = self.closed is None or self.closed.has_closed()
+        else:
+            try:
+                self.model.recover(0, 0)
+            except Fault as fault:
+                self.result = failed(fault)
+
+    def ends(self, result: Any) -> bool:
+        """Whether another tracker has recovered, and the close had ended by then if this says so."""
+        return not self.to_do and super().ends(result)
+
+    def says(self) -> str:
+        """What it has noted."""
+        return "" if self.to_do else f"{self.result}"

@@ -71,6 +71,7 @@ CONCURRENT = Concurrent(
     calls=(*CALLS, *[Advance] * len(CALLS)),
     of_one=(Advance,),
     last=Close(),
+    beside=(Advance,),
     rest=rest,
     steps={Advance: lambda model, operation, _: TimePasses(model, operation.ms)},  # type: ignore[attr-defined]
     fits=fits,
