@@ -482,13 +482,20 @@ def test_drawn_programs_are_what_threads_can_call(name: str) -> None:
     assert later == called - {*concurrent.of_one}
 
 
-def test_what_ends_an_object_comes_last_and_only_the_timer_beside_it() -> None:
-    programs = [draw("delayed-delivery", number) for number in range(100)]
-    ending = [program.threads for program in programs if "close" in {call.tag for call in program.operations}]
+@pytest.mark.parametrize(
+    ("name", "last", "beside"),
+    [
+        ("delayed-delivery", "close", {"adv"}),
+        ("bucket-delivery", "reopen", {"adv", "complete", "fail", "conflict", "stored"}),
+    ],
+)
+def test_what_ends_an_object_comes_last_and_only_some_calls_beside_it(name: str, last: str, beside: set[str]) -> None:
+    programs = [draw(name, number) for number in range(100)]
+    ending = [program.threads for program in programs if last in {call.tag for call in program.operations}]
     assert len(ending) > 5
-    for timer, caller in ending:
-        assert {call.tag for call in timer} == {"adv"}
-        assert [call.tag for call in caller].index("close") == len(caller) - 1
+    assert {call.tag for other, _ in ending for call in other} == beside
+    for _, caller in ending:
+        assert [call.tag for call in caller].index(last) == len(caller) - 1
 
 
 def test_seed_has_the_same_program_everywhere() -> None:
