@@ -154,6 +154,32 @@ RACES = {
         "4.0.0 4.0.8",
         "4.2.4 5.0.1",
     ),
+    "a bucket tracker fires as it is closed": Race(
+        "bucket",
+        BUCKETS,
+        "add 1 1 1000100 | adv 100 | reopen |",
+        '-1 0 {"raises":"NullPointerException"}\n',
+        2,
+        "4.0.0 4.0.8",
+        "4.2.4 5.0.1",
+    ),
+    "a load ends after its bucket tracker is closed": Race(
+        "bucket",
+        BUCKETS,
+        """add 1 1 1000100; add 1 2 1000200; add 2 1 1000300; complete 0; complete 0; adv 100; get 10
+        | complete 0 | reopen | adv 0""",
+        '=[{"raises":',
+        1,
+        "4.0.0 4.0.8 4.2.4 5.0.1",
+    ),
+    "a timer fires after its bucket tracker is closed": Race(
+        "bucket",
+        BUCKETS,
+        "add 1 1 1000100 | adv 100 | reopen |",
+        '-0 0 {"raises":',
+        1,
+        "4.0.0 4.0.8 4.2.4 5.0.1",
+    ),
 }
 
 

@@ -28,6 +28,16 @@ LOADED = (
     "| complete 0 | adv 0; get 10 | @ {}>1"
 )
 FORGOT = "bucket-delivery {}; add 1 1 +100 | adv 100 | get 10; add 1 2 +200 | has @ 2>1"
+FIRED_AT_CLOSE = "bucket-delivery {}; add 1 1 +100 | adv 100 | reopen | @ {}"
+LATE = (
+    "bucket-delivery {}; add 1 1 +100; add 1 2 +200; add 2 1 +300; complete 0; complete 0; adv 100; get 10 "
+    "| complete 0 | reopen | closing @ 1>1"
+)
+MERGING = (
+    "bucket-delivery {} min_index_count=1 max_buckets=1; add 1 1 +100; add 1 2 +200; add 2 1 +300; add 2 2 +400; "
+    "add 3 1 +500; complete 0; complete 0; complete 0; complete 0; complete 0 "
+    "| complete 0; complete 0 | reopen | closing @ 1>1"
+)
 SHRUNK = (
     "entry-cache legacy-4.0 max_size=60; put 1 1 0 60 0; put 1 1 1 1 0 | background | invalidate 1 1 3 | total @ 11>1"
 )
@@ -137,6 +147,13 @@ def test_what_is_right_is_quiet(cli: Cli, subject: str, programs: int) -> None:
         ("pulsar-5.0.1/bucket", LOADED.format("bucket-5.0", 24), Promise.STEPS),
         ("pulsar-4.0.8/bucket", FORGOT.format("bucket-2025"), Promise.REST),
         ("pulsar-4.2.4/bucket", FORGOT.format("bucket-4.2"), None),
+        ("pulsar-4.0.8/bucket", FIRED_AT_CLOSE.format("bucket-2025", "12>1 16>0"), Promise.STEPS),
+        ("pulsar-4.2.4/bucket", FIRED_AT_CLOSE.format("bucket-4.2", "12>1 16>0"), None),
+        ("pulsar-4.0.8/bucket", FIRED_AT_CLOSE.format("bucket-2025", "2>1"), Promise.STEPS),
+        ("pulsar-5.0.1/bucket", FIRED_AT_CLOSE.format("bucket-5.0", "2>1"), Promise.STEPS),
+        ("pulsar-4.2.4/bucket", LATE.format("bucket-4.2"), Promise.REST),
+        ("pulsar-5.0.1/bucket", LATE.format("bucket-5.0"), Promise.REST),
+        ("pulsar-5.0.1/bucket", MERGING.format("bucket-5.0"), None),
     ],
 )
 def test_known_race_is_replayed_to_the_instruction(cli: Cli, subject: str, run: str, broken: Promise | None) -> None:
