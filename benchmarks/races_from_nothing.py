@@ -73,8 +73,8 @@ class Known(NamedTuple):
 
 AT_AN_EMPTY_INDEX = ("IllegalArgumentException", "NoSuchElementException")
 """What an index raises if it is asked for its first message and is empty."""
-FREED = ("IllegalReferenceCountException", "NullPointerException")
-"""What a queue raises if it is used after its memory was given back."""
+FREED = [(Promise.STEPS, error) for error in ("IllegalReferenceCountException", "NullPointerException")]
+"""What a call comes to that uses a queue after its memory was given back."""
 KNOWN = (
     Known("T-1", "range-cache", ("4.2.4", "5.0.1"), lambda verdict: verdict.promise is Promise.HINT),
     Known("T-2", "range-cache", ("4.0.8",), lambda verdict: verdict.promise is Promise.REST),
@@ -87,7 +87,7 @@ KNOWN = (
         "T-7", "cache-manager", CLASSES["cache-manager"][:5], lambda verdict: verdict.seen == "IllegalArgumentException"
     ),
     Known("T-10", "bucket", ("4.2.4", "5.0.1"), lambda verdict: verdict.where == "armed after closing"),
-    Known("T-11", "bucket", CLASSES["bucket"], lambda verdict: verdict.where[:3] == "adv" and verdict.seen in FREED),
+    Known("T-11", "bucket", CLASSES["bucket"], lambda v: v.where[:3] == "adv" and (v.promise, v.seen) in FREED),
     Known("R-05", "cursor-list", ("4.2.4", "5.0.0-M1")),
     Known("PR 21302", "range-cache", ("3.0.0",), lambda verdict: verdict.seen == "true"),
     Known("PR 22789", "range-cache", ("3.2.2",), lambda verdict: verdict.seen.startswith("hit")),
