@@ -17,6 +17,8 @@ BLOCK = re.compile(r"<!-- races: ([\w ]+) -->.*?<!-- end of races -->", flags=re
 """A block of a page, with the name of its table."""
 ALONE = "one thread"
 """The verdict on a change that shows without calls that overlap."""
+SEARCHES = ("the kit", "Lincheck", "Fray")
+"""The searches that are put beside each other."""
 PROMISES = {promise.name.lower(): promise.short for promise in Promise}
 """The words of the page for the names of promises."""
 
@@ -44,7 +46,7 @@ def filled(page: str) -> str:
 def block(name: str) -> str:
     """A table, as Markdown."""
     rows = known()[name]
-    makers = {"from nothing": from_nothing, "put in": put_in, "beside Lincheck": beside_lincheck, "quiet": quiet}
+    makers = {"from nothing": from_nothing, "put in": put_in, "beside others": beside_others, "quiet": quiet}
     return "\n".join(makers[name](rows))
 
 
@@ -92,21 +94,28 @@ def quiet(found: Mapping[str, Rows]) -> Iterator[str]:
         yield f"| `{row['subject']}` | {row['java']} | {figures} | {told} | {row['seconds']:.0f} |"
 
 
-def beside_lincheck(found: Mapping[str, Rows]) -> Iterator[str]:
-    """How many changes each of two searches found to be races, and how long it took for one that it found."""
-    yield "| subject | changes | found by the kit | seconds | found by Lincheck | seconds |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+def beside_others(found: Mapping[str, Rows]) -> Iterator[str]:
+    """How many changes each search found to be races, and how long it took for one; then what only some found."""
+    yield f"| subject | changes |{''.join(f' found by {name} | seconds |' for name in SEARCHES)}"
+    yield "| --- | ---: |" + " ---: | ---: |" * len(SEARCHES)
     for subject, rows in found.items():
-        ours = [row["seconds"] for row in rows if row["verdict"]]
-        theirs = [row["lincheck_seconds"] for row in rows if row["lincheck"]]
-        yield f"| `{subject}` | {len(rows)} | {len(ours)} | {spread(ours)} | {len(theirs)} | {spread(theirs)} |"
-    one_sided = [row for rows in found.values() for row in rows if bool(row["verdict"]) != bool(row["lincheck"])]
-    if one_sided:
-        yield from ("", "Found by one of them:", "", "| change | the kit | Lincheck |", "| --- | --- | --- |")
-    for row in one_sided:
-        ours = f"{PROMISES[row['verdict']]}, {row['seconds']:.1f} s" if row["verdict"] else "nothing"
-        theirs = f"{row['lincheck'].strip('= ')}, " if row["lincheck"] else "nothing in "
-        yield f"| {changed(row)} | {ours} | {theirs}{row['lincheck_seconds']:.0f} s |"
+        cells: list[object] = [f"`{subject}`", len(rows)]
+        for told in zip(*map(searched, rows), strict=True):
+            seconds = [taken for shows, taken in told if shows]
+            cells += [len(seconds), spread(seconds)]
+        yield f"| {' | '.join(map(str, cells))} |"
+    yield from ("", "Found by some of them:", "", f"| change | {' | '.join(SEARCHES)} |", "| --- " * 4 + "|")
+    for row in (row for rows in found.values() for row in rows):
+        told = searched(row)
+        if len({shows for shows, _ in told}) > 1:
+            words = [f"{'found' if shows else 'nothing'} in {seconds:.0f} s" for shows, seconds in told]
+            yield f"| {changed(row)} | {' | '.join(words)} |"
+
+
+def searched(row: Mapping[str, Any]) -> list[tuple[bool, float]]:
+    """Of each search, whether it found that a change is a race, and its seconds."""
+    others = (row["others"][name] for name in ("lincheck", "fray"))
+    return [(bool(told), seconds) for told, seconds in [(row["verdict"], row["seconds"]), *others]]
 
 
 def spread(seconds: Sequence[float]) -> str:

@@ -87,13 +87,13 @@ public abstract class CursorContainers {
         }
     }
 
-    /** Prints the head of what Lincheck finds in a container, of whose scenarios it draws so many at most. */
+    /** Prints the head of what Lincheck finds in a container; else it draws scenarios until it is ended from outside. */
     public static void main(String[] arguments) throws Exception {
         Class<?> kind = Class.forName("CursorContainers$" + arguments[0]);
         ModelCheckingOptions options = new ModelCheckingOptions();
         options.threads(2).actorsPerThread(3).actorsBefore(4).actorsAfter(3);
-        options.invocationTimeout$lincheck(60_000); // else a busy machine makes it say that a call hangs
-        options.iterations(Integer.parseInt(arguments[1])).invocationsPerIteration(1000).minimizeFailedScenario(false);
+        options.invocationTimeout$lincheck(600_000); // else a busy machine makes it say that a call hangs
+        options.iterations(Integer.MAX_VALUE).invocationsPerIteration(1000).minimizeFailedScenario(false);
         try {
             options.check(kind);
         } catch (LincheckAssertionError found) {
