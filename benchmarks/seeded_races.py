@@ -48,10 +48,13 @@ SUBJECTS = (
     "pulsar-5.0.1/range-cache",
     "pulsar-5.0.1/reads-limiter",
     "pulsar-5.0.1/pending-reads",
+    "pulsar-5.0.1/bucket",
 )
 SEED = 0
 PROGRAMS = 200
 """Maximum number of programs for each mutant."""
+FEWER = {"pulsar-5.0.1/pending-reads": 20, "pulsar-5.0.1/bucket": 20}
+"""The same, of subjects whose judge is slow."""
 SCHEDULES = 1_000
 REACHING = 300
 """Number of programs that show which methods threads reach."""
@@ -137,6 +140,11 @@ class Subject:
         self.plain = self.searcher(self.java.explorer)
         self.own: Callable[[int], set[str]] = cache(self.own_histories)
 
+    @property
+    def most(self) -> int:
+        """Maximum number of programs for each mutant."""
+        return min(PROGRAMS, FEWER.get(self.name, PROGRAMS))
+
     def program(self, number: int) -> Program:
         """Program of a number."""
         choices = SeededChoices(walk_seed(SEED, number))
@@ -144,7 +152,7 @@ class Subject:
 
     def searcher(self, explorer: Any, schedules: int = SCHEDULES) -> Searcher:
         """What searches for races."""
-        return Searcher(explorer, self.model, Budget(PROGRAMS, None, 2, schedules), SEED)
+        return Searcher(explorer, self.model, Budget(self.most, None, 2, schedules), SEED)
 
     def own_histories(self, number: int) -> set[str]:
         """The histories that the class itself has in a program."""
@@ -180,14 +188,14 @@ class Subject:
         place, what = named(mutant)
         put = partial(Put, self.name, place, what)
         searcher, began = self.searcher(explorer), process_time()
-        for number in range(PROGRAMS):
+        for number in range(self.most):
             if race := self.race(searcher, number):
                 alone = not overlaps(history_of(race.seen.text))
                 told = races_page.ALONE if alone else race.verdict.promise.name.lower()
                 taken = process_time() - began
                 replay = replay_text(race.program, race.seen.schedule)
                 return put(told, number + 1, searcher.found.schedules, taken, replay, "")
-        return put("", PROGRAMS, searcher.found.schedules, process_time() - began, "", why(place, what))
+        return put("", self.most, searcher.found.schedules, process_time() - began, "", why(place, what))
 
     def race(self, searcher: Searcher, number: int) -> Race | None:
         """A race of a mutant in a program that the class itself does not have; best one in which no calls overlap."""
