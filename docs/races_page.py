@@ -108,7 +108,7 @@ def beside_others(found: Mapping[str, Rows]) -> Iterator[str]:
     for row in (row for rows in found.values() for row in rows):
         told = searched(row)
         if len({shows for shows, _ in told}) > 1:
-            words = [f"{'found' if shows else 'nothing'} in {seconds:.0f} s" for shows, seconds in told]
+            words = [f"{'found' if shows else 'nothing'} in {seconds:.1f} s" for shows, seconds in told]
             yield f"| {changed(row)} | {' | '.join(words)} |"
 
 
