@@ -1,7 +1,6 @@
 package broker_tck.boxes;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,15 +29,27 @@ final class Durable {
 
     /** The properties by ranges, ascending or descending. */
     Map<String, String> properties(boolean down) {
-        Map<Ledgers, String> keys = new TreeMap<>(down ? Collections.reverseOrder() : null);
+        List<String> keys = new ArrayList<>();
         for (String key : properties.keySet()) {
-            keys.put(new Ledgers(key), key);
+            int at = 0;
+            while (at < keys.size() && isBefore(keys.get(at), key) != down) {
+                at++;
+            }
+            keys.add(at, key);
         }
         Map<String, String> ordered = new LinkedHashMap<>();
-        for (String key : keys.values()) {
+        for (String key : keys) {
             ordered.put(key, properties.get(key));
         }
         return ordered;
+    }
+
+    /** Ranges go by their first ledger, then by their last one. */
+    private static boolean isBefore(String key, String other) {
+        String[] one = range(key).split("-");
+        String[] two = range(other).split("-");
+        int first = Long.compare(Long.parseLong(one[0]), Long.parseLong(two[0]));
+        return first < 0 || first == 0 && Long.parseLong(one[1]) < Long.parseLong(two[1]);
     }
 
     /** End a call that waits; answers with its label, or null if none waits. */
@@ -137,24 +148,6 @@ final class Durable {
             keys.put(range(each.getKey()), each.getValue());
         }
         return keys;
-    }
-
-    /** A range of ledgers, in order of the first, then of the last. */
-    private static final class Ledgers implements Comparable<Ledgers> {
-
-        private final long first;
-        private final long last;
-
-        Ledgers(String key) {
-            String[] ends = range(key).split("-");
-            first = Long.parseLong(ends[0]);
-            last = Long.parseLong(ends[1]);
-        }
-
-        @Override
-        public int compareTo(Ledgers other) {
-            return first != other.first ? Long.compare(first, other.first) : Long.compare(last, other.last);
-        }
     }
 
     /** A call that waits for its end. */
