@@ -36,6 +36,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "Defects of released trackers": "bucket-defects.md",
         "Crash points": "crash-points.md",
         "A wakeup that is lost": "lost-wakeup.md",
+        "A queue that is overwritten": "overwritten-queue.md",
     },
     "topic-delivery": {
         "How views share an index": "topic-delivery.md",

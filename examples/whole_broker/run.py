@@ -116,6 +116,14 @@ EXAMPLES = {
         release="4.0.0",
         pauses=True,
     ),
+    "overwritten-queue": Example(
+        "Unload a topic while a bookie is slow: does another topic go on?",
+        "the other topic delivered all messages",
+        "it delivers nothing",
+        "OverwrittenQueue",
+        Number("--wait", "S", 15, "seconds to wait for messages that are due"),
+        pauses=True,
+    ),
 }
 
 
