@@ -37,8 +37,12 @@ class Pauses {
         void pause() throws Exception;
     }
 
-    /** Pauses each thread that comes to a place in the one method of a class that a condition finds. */
-    void at(Class<?> type, Predicate<Method> method, Function<Method, Location> place, Pause pause) throws Exception {
+    /**
+     * Pauses each thread that comes to a place in the one method of a class that a condition finds. The answer can be
+     * disabled, and enabled again.
+     */
+    EventRequest at(Class<?> type, Predicate<Method> method, Function<Method, Location> place, Pause pause)
+            throws Exception {
         Class.forName(type.getName()); // the debugger knows only what is loaded
         var found = machine.classesByName(type.getName()).get(0).methods().stream().filter(method).toList();
         if (found.size() != 1) {
@@ -49,6 +53,7 @@ class Pauses {
         var stop = machine.eventRequestManager().createBreakpointRequest(location);
         stop.setSuspendPolicy(EventRequest.SUSPEND_EVENT_THREAD);
         stop.enable();
+        return stop;
     }
 
     /** The place before the last instruction, which is the return of a method that returns nothing. */
