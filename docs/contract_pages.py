@@ -30,6 +30,7 @@ GUIDES: Mapping[str, Mapping[str, str]] = {
         "Reads through the cache": "cache-reads.md",
         "Calls that overlap": "interleavings.md",
         "A buffer that is left": "leaked-entry.md",
+        "A read without an answer": "unanswered-read.md",
     },
     "bucket-delivery": {
         "How the tracker survives": "bucket-delivery.md",

@@ -17,7 +17,7 @@ REPO = Path(__file__).parents[1]
 RUN = REPO / "examples" / "whole_broker" / "run.py"
 SCRIPT = run_path(str(RUN))
 """What `run.py` defines; it is in no package."""
-NAMES = ["r-01", "set-clock", "closed-consumer", "lost-wakeup", "closed-tracker", "leaked-entry", "overwritten-queue"]
+NAMES = [*SCRIPT["EXAMPLES"]]
 JAVA = """#!/bin/sh
 case $1 in
 --list-modules) echo jdk.compiler ;;
@@ -72,6 +72,7 @@ def jar_for(java: int, folder: Path) -> None:
         ("closed-tracker", "0  no subscription is stuck\n  1  one is stuck\n"),
         ("leaked-entry", "0  all buffers are released\n  1  one is left\n"),
         ("overwritten-queue", "0  the other topic delivered all messages\n  1  it delivers nothing\n"),
+        ("unanswered-read", "0  all reads were answered\n  1  one was not\n"),
     ],
 )
 def test_help_says_what_the_exit_status_means(tmp_path: Path, name: str, says: str) -> None:

@@ -124,6 +124,15 @@ EXAMPLES = {
         Number("--wait", "S", 15, "seconds to wait for messages that are due"),
         pauses=True,
     ),
+    "unanswered-read": Example(
+        "Pause the end of a read: is a subscription answered that joins this read?",
+        "all reads were answered",
+        "one was not",
+        "UnansweredRead",
+        Number("--wait", "S", 10, "seconds to wait for messages"),
+        release="4.0.0",
+        pauses=True,
+    ),
 }
 
 

@@ -24,8 +24,9 @@ REPO = Path(__file__).parents[2]
         ("closed-tracker", ("4.0.0",)),
         ("leaked-entry", ("4.0.0",)),
         ("overwritten-queue", ("4.2.4",)),
+        ("unanswered-read", ("4.0.0",)),
     ],
-    ids=["r-01", "set-clock", "closed-consumer", "lost-wakeup", "closed-tracker", "leaked-entry", "overwritten-queue"],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_harm_is_as_its_page_shows(name: str, words: tuple[str, ...]) -> None:
     """On a whole broker of a release, an example prints what its page shows and ends with exit status 1.
