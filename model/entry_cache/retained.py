@@ -17,7 +17,7 @@ class Retained(Part):
         self.store = store
         self.read_counts = read_counts
         self.failed: dict[Reader, None] = {}
-        """Those of whom a part has failed, until they are told or read again. When they release what came is open."""
+        """Readers of whom a part failed, until they are told or read again. They may release what came now or then."""
 
     # ---- Readers have entries
 
